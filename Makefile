@@ -1,0 +1,83 @@
+# make help lists the targets. What they need is in the Go module proxy; Go,
+# make and git are enough.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+# The embedded management cluster's programs come from the modules that the
+# go.mod of cmd/clusterctl-x-embedded pins.
+EMBEDDED  := cmd/clusterctl-x-embedded
+KUBE      := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' $(EMBEDDED)/go.mod)
+VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BASE      := k8s.io/component-base/version
+# Cluster API looks at the API server's version, which a build from the module
+# proxy does not know by itself.
+KUBE_LDFLAGS := -s -w -X $(BASE).gitVersion=$(KUBE) -X $(BASE).gitMajor=1 -X $(BASE).gitMinor=$(word 2,$(subst ., ,$(KUBE)))
+
+export CLUSTERCTL_X_EMBEDDED := $(CURDIR)/bin/embedded/clusterctl-x-embedded
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+.PHONY: quickstart
+quickstart: build ## build, create the sample cluster on an embedded management cluster, show its nodes
+	bin/clusterctl-x create cluster -f config/samples/quickstart.yaml --management embedded
+	bin/clusterctl-x describe cluster quickstart --management embedded
+	bin/clusterctl-x get kubeconfig quickstart --management embedded --to bin/quickstart.kubeconfig
+	bin/kubectl --kubeconfig bin/quickstart.kubeconfig get nodes
+
+.PHONY: build
+build: cli embedded ## build everything into bin/
+
+.PHONY: cli
+cli:
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/clusterctl-x
+
+.PHONY: embedded
+embedded: generate-embedded
+	cd $(EMBEDDED) && go build -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/embedded/ \
+		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager
+	cd $(EMBEDDED) && go build -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
+	cd $(EMBEDDED) && go build -ldflags '-s -w' -o ../../bin/embedded/cluster-api-core sigs.k8s.io/cluster-api/core
+	cd $(EMBEDDED) && go build -ldflags '-s -w' -o ../../bin/embedded/ .
+
+.PHONY: generate-embedded
+generate-embedded:
+	cd $(EMBEDDED) && go generate ./...
+
+.PHONY: test
+test: build vet ## run all tests, end-to-end tests on embedded management clusters included
+	go test -shuffle=on ./...
+	cd $(EMBEDDED) && go test -shuffle=on ./...
+
+.PHONY: vet
+vet: generate-embedded
+	test -z "$$(gofmt -l cmd config hack pkg test | tee /dev/stderr)"
+	go vet ./...
+	cd $(EMBEDDED) && go vet ./...
+
+.PHONY: golden
+golden: ## write the golden files of the tests anew
+	go test ./pkg/... ./cmd/clusterctl-x/... -update
+
+.PHONY: bundles
+bundles: ## make the versions bundles anew from the Kubernetes modules (downloads them)
+	go run ./hack/bundles -out config/bundles/bundles.yaml
+
+.PHONY: verify
+verify: ## check that everything generated is what its source gives (downloads the Kubernetes modules)
+	go run ./hack/bundles -check config/bundles/bundles.yaml
+	$(MAKE) schemas
+	go mod tidy -diff
+	cd $(EMBEDDED) && go mod tidy -diff
+	git diff --exit-code -- config/schemas
+
+.PHONY: schemas
+schemas: generate-embedded
+	cd $(EMBEDDED) && go run ./internal/manifests/schemas ../../config/schemas
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin $(EMBEDDED)/internal/manifests/manifests.json

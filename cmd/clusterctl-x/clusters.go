@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+func noVersions() v1alpha1.ClusterVersions { return v1alpha1.ClusterVersions{} }
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("'%s' takes no argument, and got %q", cmd.CommandPath(), args[0])}
+	}
+	return nil
+}
+
+func oneName(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("'%s' takes one argument, the name of the cluster", cmd.CommandPath())}
+	}
+	return nil
+}
+
+// key is the cluster's place: the namespace of the flag, else of the file,
+// else of the kubeconfig.
+func (a *app) key(name, fileNamespace string, c *connection) client.ObjectKey {
+	return client.ObjectKey{Namespace: cmp.Or(a.options.Namespace, fileNamespace, c.namespace), Name: name}
+}
+
+func (a *app) describeClusterCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "cluster NAME",
+		Short:             "Show control plane, worker node groups and machines of a cluster, with the reason for whatever is not ready",
+		Args:              oneName,
+		ValidArgsFunction: a.completeClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := a.withTimeout(cmd.Context(), 0)
+			defer cancel()
+			connection, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			key := a.key(args[0], "", connection)
+			cluster, exists, err := connection.Observe(ctx, key)
+			if err != nil {
+				return err
+			}
+			if !exists {
+				return fmt.Errorf("cluster %s: %w; 'clusterctl-x get clusters -A' lists the ones there are", key, management.ErrNotFound)
+			}
+			return a.print(document("Cluster", cluster), func() error { return a.style(a.out).Tree(a.out, cluster, time.Now()) })
+		},
+	}
+}
+
+func (a *app) getClustersCommand() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "clusters",
+		Short: "List the clusters of a namespace",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.withTimeout(cmd.Context(), 0)
+			defer cancel()
+			connection, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			namespace := a.key("", "", connection).Namespace
+			if all {
+				namespace = ""
+			}
+			clusters, err := connection.Clusters(ctx, namespace)
+			if err != nil {
+				return err
+			}
+			return a.print(document("ClusterList", clusters), func() error {
+				if len(clusters) == 0 {
+					a.say("no clusters in %s", cmp.Or(namespace, "any namespace"))
+					return nil
+				}
+				return a.style(a.out).Table(a.out, clusters, time.Now())
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list the clusters of all namespaces")
+	return cmd
+}
+
+func (a *app) deleteClusterCommand() *cobra.Command {
+	var file string
+	var wait bool
+	cmd := &cobra.Command{
+		Use:               "cluster NAME | -f FILE",
+		Short:             "Delete a cluster with everything that belongs to it and wait until it is gone",
+		ValidArgsFunction: a.completeClusters,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 1) == (file != "") || len(args) > 1 {
+				return usageError{fmt.Errorf("'%s' takes either the name of a cluster or -f FILE", cmd.CommandPath())}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := a.withTimeout(cmd.Context(), deleteTimeout)
+			defer cancel()
+			var meta v1alpha1.Meta
+			if file != "" {
+				s, err := a.readSpec(file)
+				if err != nil {
+					return err
+				}
+				meta = s.config.Cluster.Metadata
+			} else {
+				meta.Name = args[0]
+			}
+			return a.deleteCluster(ctx, meta, wait)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	cmd.Flags().BoolVar(&wait, "wait", true, "wait until everything of the cluster is gone")
+	return cmd
+}
+
+func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, wait bool) error {
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	key := a.key(meta.Name, meta.Namespace, connection)
+	began := time.Now()
+	progress := a.progress()
+	existed, err := connection.DeleteCluster(ctx, key, wait, func(cluster state.Cluster) { progress.Show(cluster) })
+	progress.Close()
+	switch {
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("waiting until cluster %s is gone: %w; its deletion goes on: run the same command again to go on waiting", key, err)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted; the deletion of cluster %s goes on: run the same command again to go on waiting: %w", key, err)
+	case err != nil:
+		return err
+	case !existed:
+		a.result("cluster %s does not exist; nothing to do", key)
+	case !wait:
+		a.result("cluster %s is being deleted", key)
+	default:
+		a.result("cluster %s is gone after %s", key, time.Since(began).Round(time.Second))
+	}
+	return nil
+}
+
+// document wraps data for programs.
+func document(kind string, data any) any {
+	return struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Data       any    `json:"data"`
+	}{v1alpha1.APIVersion, kind, data}
+}
+
+// completeClusters offers the names of clusters to the shell. It starts nothing.
+func (a *app) completeClusters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || a.options.Management == managementEmbedded && !a.embeddedRuns() {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	a.options.Quiet = true
+	ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
+	defer cancel()
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	clusters, err := connection.Clusters(ctx, a.key("", "", connection).Namespace)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, cluster := range clusters {
+		names = append(names, cluster.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) embeddedRuns() bool {
+	instance, err := a.instance()
+	if err != nil {
+		return false
+	}
+	status, err := instance.Status()
+	return err == nil && status.Ready
+}

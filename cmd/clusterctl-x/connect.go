@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+)
+
+// Values of --management.
+const (
+	managementAuto       = "auto"
+	managementKubeconfig = "kubeconfig"
+	managementEmbedded   = "embedded"
+)
+
+// startTimeout is how long an embedded management cluster may take to start.
+const startTimeout = 2 * time.Minute
+
+// connection is a management cluster in use.
+type connection struct {
+	*management.Client
+	namespace string // of the kubeconfig's context
+}
+
+// connect finds the management cluster, starts it where it is an embedded one
+// that does not run, and says which it is.
+func (a *app) connect(ctx context.Context) (*connection, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = a.options.Kubeconfig
+	what := "kubeconfig"
+	if a.usesEmbedded(rules) {
+		instance, err := a.startEmbedded(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: instance.Kubeconfig()}
+		what = fmt.Sprintf("embedded %q", instance.Name)
+	}
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.options.Context})
+	config, err := loaded.ClientConfig()
+	if err != nil {
+		return nil, usageError{fmt.Errorf("reading the kubeconfig of the management cluster: %w; name one with --kubeconfig and --context, or use --management embedded", err)}
+	}
+	namespace, _, err := loaded.Namespace()
+	if err != nil {
+		return nil, usageError{fmt.Errorf("reading the kubeconfig of the management cluster: %w", err)}
+	}
+	a.say("management cluster: %s, %s", what, config.Host)
+	return a.open(ctx, config, namespace)
+}
+
+func (a *app) open(ctx context.Context, config *rest.Config, namespace string) (*connection, error) {
+	client, err := management.Connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{Client: client, namespace: namespace}, nil
+}
+
+// usesEmbedded decides for --management auto: the kubeconfig that kubectl
+// would use where there is one, else the embedded management cluster.
+func (a *app) usesEmbedded(rules *clientcmd.ClientConfigLoadingRules) bool {
+	switch a.options.Management {
+	case managementEmbedded:
+		return true
+	case managementKubeconfig:
+		return false
+	}
+	if rules.ExplicitPath != "" || a.options.Context != "" {
+		return false
+	}
+	for _, path := range rules.GetLoadingPrecedence() {
+		if _, err := os.Stat(path); err == nil || !errors.Is(err, os.ErrNotExist) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *app) instance() (embedded.Instance, error) {
+	home, err := embedded.DefaultHome()
+	if err != nil {
+		return embedded.Instance{}, err
+	}
+	instance, err := embedded.Find(home, a.options.Instance)
+	if err != nil {
+		return embedded.Instance{}, usageError{err}
+	}
+	return instance, nil
+}
+
+func (a *app) startEmbedded(ctx context.Context) (embedded.Instance, error) {
+	instance, err := a.instance()
+	if err != nil {
+		return instance, err
+	}
+	status, err := instance.Status()
+	if err != nil || status.Ready {
+		return instance, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	a.say("starting embedded management cluster %q", instance.Name)
+	began := time.Now()
+	if err := instance.Start(ctx); err != nil {
+		return instance, err
+	}
+	a.say("embedded management cluster %q is ready after %.1fs", instance.Name, time.Since(began).Seconds())
+	return instance, nil
+}

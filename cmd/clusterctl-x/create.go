@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// createTimeout and deleteTimeout are the defaults of --timeout.
+const (
+	createTimeout = 30 * time.Minute
+	deleteTimeout = 30 * time.Minute
+)
+
+// Values of --dry-run.
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+type createOptions struct {
+	file   string
+	wait   bool
+	dryRun string
+}
+
+func (a *app) createClusterCommand() *cobra.Command {
+	var o createOptions
+	cmd := &cobra.Command{
+		Use:   "cluster -f FILE",
+		Short: "Create the cluster that a file describes and wait until it is ready",
+		Example: `  clusterctl-x create cluster -f cluster.yaml
+  clusterctl-x create cluster -f cluster.yaml --dry-run=server`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("dry-run", o.dryRun, dryRunNone, dryRunClient, dryRunServer); err != nil {
+				return usageError{err}
+			}
+			ctx, cancel := a.withTimeout(cmd.Context(), createTimeout)
+			defer cancel()
+			return a.createCluster(ctx, o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until control plane and worker node groups are ready")
+	cmd.Flags().StringVar(&o.dryRun, "dry-run", dryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
+	return cmd
+}
+
+func (a *app) createCluster(ctx context.Context, o createOptions) error {
+	s, err := a.readSpec(o.file)
+	if err != nil {
+		return err
+	}
+	// What the file alone proves wrong is told before a management cluster is asked.
+	resolved, err := a.resolve(s, noVersions())
+	if err != nil {
+		return err
+	}
+	if o.dryRun == dryRunClient {
+		objects, err := a.render(s, resolved, "default")
+		if err != nil {
+			return err
+		}
+		a.result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
+		return nil
+	}
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	key := a.key(resolved.Config.Cluster.Metadata.Name, resolved.Config.Cluster.Metadata.Namespace, connection)
+	live, exists, err := connection.Observe(ctx, key)
+	if err != nil {
+		return err
+	}
+	if exists {
+		s.config.Warnings = nil // told already
+		if resolved, err = a.resolve(s, live.Versions()); err != nil {
+			return err
+		}
+	}
+	rendered, err := a.render(s, resolved, key.Namespace)
+	if err != nil {
+		return err
+	}
+	objects, err := decodeAll(rendered)
+	if err != nil {
+		return err
+	}
+	changes, err := connection.CreateCluster(ctx, key.String(), objects, o.dryRun == dryRunServer)
+	if err != nil {
+		return err
+	}
+	created := 0
+	for _, change := range changes {
+		if change.Action == management.Created {
+			created++
+		}
+	}
+	switch {
+	case o.dryRun == dryRunServer:
+		a.result("cluster %s: %d objects would be created (server dry run)", key, created)
+		return nil
+	case created > 0:
+		a.say("cluster %s: %d objects created", key, created)
+	}
+	if !o.wait {
+		a.result("cluster %s: created; 'clusterctl-x describe cluster %s' shows how far it is", key, key.Name)
+		return nil
+	}
+	return a.waitCreated(ctx, connection, key, created == 0)
+}
+
+func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectKey, unchanged bool) error {
+	began := time.Now()
+	progress := a.progress()
+	var last state.Cluster
+	err := c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
+		if !exists {
+			return false, fmt.Errorf("cluster %s was deleted meanwhile", key)
+		}
+		last = cluster
+		if unchanged && cluster.Done() {
+			return true, nil
+		}
+		unchanged = false
+		progress.Show(cluster)
+		return cluster.Done(), nil
+	})
+	progress.Close()
+	switch {
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("%w waiting for %s; Cluster API goes on creating cluster %s: run the same command again to go on watching", err, last.Waiting(), key)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted; Cluster API goes on creating cluster %s: run the same command again to go on watching: %w", key, err)
+	case err != nil:
+		return err
+	case unchanged:
+		a.result("cluster %s exists and is as the file describes it; nothing to do", key)
+	default:
+		a.result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
+	}
+	return nil
+}
+
+// result writes the one line that a command without data ends with.
+func (a *app) result(format string, args ...any) {
+	if a.options.Output == outputText {
+		fmt.Fprintf(a.out, format+"\n", args...)
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+)
+
+// Exit codes. They are documented in docs/errors.md and do not change.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitInvalid     = 2
+	exitRefused     = 3
+	exitConflict    = 4
+	exitTimeout     = 5
+	exitInterrupted = 130
+)
+
+// usageError says that the command line, the environment or a file given on it
+// is wrong.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	var (
+		usage     usageError
+		problems  v1alpha1.Problems
+		refused   *management.RefusedError
+		different *management.DifferentError
+	)
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, management.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return exitTimeout
+	case errors.As(err, &usage), errors.As(err, &problems):
+		return exitInvalid
+	case apierrors.IsConflict(err):
+		return exitConflict
+	case errors.As(err, &refused), errors.As(err, &different), errors.Is(err, management.ErrNotFound),
+		apierrors.IsInvalid(err), apierrors.IsForbidden(err):
+		return exitRefused
+	default:
+		return exitFailed
+	}
+}
+
+// message is what a person reads of an error.
+func message(err error) string {
+	var problems v1alpha1.Problems
+	if errors.As(err, &problems) {
+		return problems.Error()
+	}
+	text := "error: " + err.Error()
+	var status apierrors.APIStatus
+	if apierrors.IsConflict(err) && errors.As(err, &status) && status.Status().Details != nil {
+		text += owners(status.Status().Details.Causes)
+	}
+	return text
+}
+
+// owners lists the fields of a conflict with who owns them.
+func owners(causes []metav1.StatusCause) string {
+	var b strings.Builder
+	for _, cause := range causes {
+		fmt.Fprintf(&b, "\n  %s: %s", cause.Field, cause.Message)
+	}
+	return b.String()
+}

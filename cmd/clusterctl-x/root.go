@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"golang.org/x/term"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
+)
+
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// options are the flags that all commands share.
+type options struct {
+	Kubeconfig string
+	Context    string
+	Namespace  string
+	Management string
+	Instance   string
+	Bundles    string
+	Timeout    time.Duration
+	Output     string
+	Color      string
+	Quiet      bool
+	Verbosity  int
+}
+
+// app is what commands work with.
+type app struct {
+	streams
+	options options
+}
+
+// run runs the command line and returns the exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	a := &app{streams: s}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintln(s.err, message(err))
+	}
+	return exitCode(err)
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "clusterctl-x",
+		Short: "One file describes a Kubernetes cluster; one command creates it",
+		Long: `clusterctl-x creates Kubernetes clusters from one file each, on Cluster API.
+
+It works on a management cluster: the one of your kubeconfig, or an embedded one
+that it starts on this machine by itself.
+
+Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
+4 conflict, 5 timed out (the cluster goes on), 130 interrupted.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.options.Kubeconfig, "kubeconfig", "", "path of the kubeconfig of the management cluster")
+	flags.StringVar(&a.options.Context, "context", "", "context of the kubeconfig")
+	flags.StringVarP(&a.options.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
+	flags.StringVar(&a.options.Management, "management", managementAuto, "management cluster: auto, kubeconfig or embedded; auto takes the kubeconfig that kubectl would take where there is one")
+	flags.StringVar(&a.options.Instance, "name", "default", "name of the embedded management cluster")
+	flags.StringVar(&a.options.Bundles, "bundles", "", "file with versions bundles, in place of the ones that clusterctl-x brings")
+	flags.DurationVar(&a.options.Timeout, "timeout", 0, "time for the whole command; 0 means the command's own default")
+	flags.StringVarP(&a.options.Output, "output", "o", outputText, "output: text, json or yaml; long commands write one JSON event per line")
+	flags.StringVar(&a.options.Color, "color", "auto", "colour: auto, always or never")
+	flags.BoolVar(&a.options.Quiet, "quiet", false, "show no progress")
+	flags.IntVarP(&a.options.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.complete(cmd) }
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
+	})
+	root.AddCommand(
+		a.group("create", "Create a cluster", a.createClusterCommand()),
+		a.group("delete", "Delete a cluster", a.deleteClusterCommand()),
+		a.group("describe", "Show a cluster with all its machines", a.describeClusterCommand()),
+		a.group("get", "List clusters, or get a kubeconfig", a.getClustersCommand(), a.getKubeconfigCommand()),
+		a.group("generate", "Write manifests or a file to begin with", a.generateManifestsCommand(), a.generateClusterConfigCommand()),
+		a.validateCommand(),
+		a.managementCommand(),
+		a.versionCommand(),
+	)
+	return root
+}
+
+// group is a command that only holds others.
+func (a *app) group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
+		Use:   use,
+		Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{fmt.Errorf("'%s' needs one of: %s; see '%s --help'", cmd.CommandPath(), names(cmd), cmd.CommandPath())}
+			}
+			return usageError{fmt.Errorf("'%s %s' does not exist; there are: %s", cmd.CommandPath(), args[0], names(cmd))}
+		},
+	}
+	group.AddCommand(commands...)
+	return group
+}
+
+func names(cmd *cobra.Command) string {
+	var all []string
+	for _, child := range cmd.Commands() {
+		all = append(all, child.Name())
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// complete fills options that were not given as flags from the environment
+// (CLUSTERCTL_X_MANAGEMENT and so on) and the configuration file, and checks
+// the ones that have few values.
+func (a *app) complete(cmd *cobra.Command) error {
+	settings := viper.New()
+	settings.SetEnvPrefix("CLUSTERCTL_X")
+	settings.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
+	settings.AutomaticEnv()
+	if dir, err := os.UserConfigDir(); err == nil {
+		settings.SetConfigFile(filepath.Join(dir, "clusterctl-x", "config.yaml"))
+		if err := settings.ReadInConfig(); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return usageError{fmt.Errorf("reading the configuration file: %w", err)}
+		}
+	}
+	var errs []error
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed && configurable(flag.Name) && settings.IsSet(flag.Name) {
+			if err := cmd.Flags().Set(flag.Name, settings.GetString(flag.Name)); err != nil {
+				errs = append(errs, fmt.Errorf("setting %s from the environment or the configuration file: %w", flag.Name, err))
+			}
+		}
+	})
+	errs = append(errs,
+		oneOf("management", a.options.Management, managementAuto, managementKubeconfig, managementEmbedded),
+		oneOf("color", a.options.Color, "auto", "always", "never"),
+	)
+	if err := errors.Join(errs...); err != nil {
+		return usageError{err}
+	}
+	return a.setUpLog()
+}
+
+// configurable are the flags that may stand in the environment and in the
+// configuration file.
+func configurable(name string) bool {
+	return slices.Contains([]string{"kubeconfig", "context", "namespace", "management", "name", "bundles", "color", "quiet"}, name)
+}
+
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("--%s must be one of %s, not %q", flag, strings.Join(allowed, ", "), value)
+}
+
+// setUpLog sends the log of the Kubernetes libraries to stderr, and only when
+// it was asked for: what people are to know is not in a log.
+func (a *app) setUpLog() error {
+	log.SetLogger(klog.Background()) // of controller-runtime
+	if a.options.Verbosity == 0 {
+		klog.SetOutput(io.Discard)
+		klog.LogToStderr(false)
+		return nil
+	}
+	var level klog.Level
+	return level.Set(fmt.Sprint(a.options.Verbosity))
+}
+
+// withTimeout applies --timeout, or the default of the command; 0 is none.
+func (a *app) withTimeout(ctx context.Context, byDefault time.Duration) (context.Context, context.CancelFunc) {
+	timeout := byDefault
+	if a.options.Timeout != 0 {
+		timeout = a.options.Timeout
+	}
+	if timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
+func (a *app) style(w io.Writer) view.Style {
+	switch a.options.Color {
+	case "always":
+		return view.Style{Color: true}
+	case "never":
+		return view.Style{}
+	default:
+		return view.Style{Color: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// progress shows what happens to a cluster: on stderr for people, on stdout
+// for programs, where it is the result.
+func (a *app) progress() *view.Progress {
+	switch {
+	case a.options.Output == outputJSON:
+		return view.NewProgress(a.out, view.JSON, view.Style{})
+	case a.options.Quiet:
+		return view.NewProgress(a.err, view.Quiet, view.Style{})
+	case isTerminal(a.err) && os.Getenv("TERM") != "dumb":
+		return view.NewProgress(a.err, view.Terminal, a.style(a.err))
+	default:
+		return view.NewProgress(a.err, view.Lines, view.Style{})
+	}
+}
+
+// say tells a person something, on stderr.
+func (a *app) say(format string, args ...any) {
+	if !a.options.Quiet {
+		fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}

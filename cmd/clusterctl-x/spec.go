@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// spec is a decoded file with the bundles to resolve it.
+type spec struct {
+	config  *v1alpha1.Config
+	bundles *versionsbundle.Bundles
+}
+
+// readSpec reads the file of -f; "-" is standard input.
+func (a *app) readSpec(file string) (spec, error) {
+	if file == "" {
+		return spec{}, usageError{errors.New("-f FILE is required: the file that describes the cluster")}
+	}
+	data, err := a.readFile(file)
+	if err != nil {
+		return spec{}, err
+	}
+	config, err := v1alpha1.Decode(file, data)
+	if err != nil {
+		return spec{}, err
+	}
+	bundles, err := a.readBundles()
+	return spec{config: config, bundles: bundles}, err
+}
+
+func (a *app) readFile(file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(a.in)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("reading the cluster spec: %w", err)}
+	}
+	return data, nil
+}
+
+func (a *app) readBundles() (*versionsbundle.Bundles, error) {
+	if a.options.Bundles == "" {
+		return versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
+	}
+	data, err := os.ReadFile(a.options.Bundles)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("reading the versions bundles: %w", err)}
+	}
+	bundles, err := versionsbundle.Parse(a.options.Bundles, data)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return bundles, nil
+}
+
+// resolve validates the spec and tells its warnings.
+func (a *app) resolve(s spec, running v1alpha1.ClusterVersions) (validations.Resolved, error) {
+	resolved, err := validations.Create(s.config, s.bundles, running)
+	for _, warning := range s.config.Warnings {
+		a.say("warning: %s", warning)
+	}
+	return resolved, err
+}
+
+// render makes the objects of the cluster, in the namespace of the flag, else
+// of the file, else the given one.
+func (a *app) render(s spec, resolved validations.Resolved, namespace string) ([]templater.Object, error) {
+	return manifests.Render(manifests.Input{
+		Config:    resolved.Config,
+		Versions:  resolved.Versions,
+		Set:       resolved.Set,
+		Namespace: cmp.Or(a.options.Namespace, resolved.Config.Cluster.Metadata.Namespace, namespace),
+		Downloads: s.bundles.Releases(),
+	})
+}
+
+func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error) {
+	decoded := make([]*unstructured.Unstructured, len(objects))
+	for i, object := range objects {
+		u, err := object.Unstructured()
+		if err != nil {
+			return nil, err
+		}
+		decoded[i] = u
+	}
+	return decoded, nil
+}

@@ -1,0 +1,80 @@
+package v1alpha1
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Problem is one mistake in a file, with its place and its remedy.
+type Problem struct {
+	File string // as the user named it
+	Line int    // from 1; 0 where the place is not known
+	// Err has path, value and remedy. A path is empty where the file as a
+	// whole is wrong.
+	Err *field.Error
+}
+
+// String is one line: file, line, path, rule, remedy.
+func (p Problem) String() string {
+	place := p.File
+	if p.Line > 0 {
+		place = fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	if p.Err.Field == "" {
+		return place + ": " + p.Err.Detail
+	}
+	return place + ": " + p.Err.Error()
+}
+
+// Warning is about something that is read and not acted on, or that acts
+// otherwise than a reader would expect.
+type Warning struct {
+	File string // as the user named it
+	Line int    // from 1; 0 where the place is not known
+	Path string
+	Text string // says what happens instead
+}
+
+// String is one line: file, line, path, text.
+func (w Warning) String() string {
+	if w.Line == 0 {
+		return fmt.Sprintf("%s: %s: %s", w.File, w.Path, w.Text)
+	}
+	return fmt.Sprintf("%s:%d: %s: %s", w.File, w.Line, w.Path, w.Text)
+}
+
+// Problems are all the mistakes of a run. As an error they read one per line.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Sort orders problems by file, line, path and text.
+func (p Problems) Sort() {
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(
+			strings.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			strings.Compare(a.Err.Field, b.Err.Field),
+			strings.Compare(a.Err.Detail, b.Err.Detail),
+		)
+	})
+}
+
+// OrNil is the problems as an error, sorted, and nil where there are none.
+func (p Problems) OrNil() error {
+	if len(p) == 0 {
+		return nil
+	}
+	p.Sort()
+	return p
+}

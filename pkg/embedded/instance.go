@@ -1,0 +1,197 @@
+package embedded
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// DefaultName is the name of the instance that commands use unless told otherwise.
+const DefaultName = "default"
+
+// Exec is the file name of the supervisor program.
+const Exec = "clusterctl-x-embedded"
+
+// Instance is one embedded management cluster, running or not. Its directory
+// holds everything that it keeps: keys, kubeconfig, etcd's data, logs.
+type Instance struct {
+	Name string
+	Dir  string
+}
+
+var validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
+
+// Find returns the instance called name below home, the state directory of
+// clusterctl-x, whether it exists or not.
+func Find(home, name string) (Instance, error) {
+	if !validName.MatchString(name) {
+		return Instance{}, fmt.Errorf("invalid name %q of an embedded management cluster: use at most 40 lower-case letters, digits and dashes", name)
+	}
+	return Instance{Name: name, Dir: filepath.Join(instancesDir(home), name)}, nil
+}
+
+// List returns every instance below home that was ever started and not
+// removed, sorted by name.
+func List(home string) ([]Instance, error) {
+	entries, err := os.ReadDir(instancesDir(home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing embedded management clusters: %w", err)
+	}
+	var instances []Instance
+	for _, entry := range entries {
+		if entry.IsDir() && validName.MatchString(entry.Name()) {
+			instances = append(instances, Instance{Name: entry.Name(), Dir: filepath.Join(instancesDir(home), entry.Name())})
+		}
+	}
+	return instances, nil
+}
+
+// DefaultHome is the state directory of clusterctl-x: CLUSTERCTL_X_HOME, else
+// clusterctl-x below XDG_STATE_HOME, else ~/.local/state/clusterctl-x.
+func DefaultHome() (string, error) {
+	if home := os.Getenv("CLUSTERCTL_X_HOME"); home != "" {
+		return filepath.Abs(home)
+	}
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "clusterctl-x"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the directory for embedded management clusters: %w; set CLUSTERCTL_X_HOME", err)
+	}
+	return filepath.Join(home, ".local", "state", "clusterctl-x"), nil
+}
+
+func instancesDir(home string) string { return filepath.Join(home, "embedded") }
+
+// Kubeconfig is the path of the administrator's kubeconfig.
+func (i Instance) Kubeconfig() string { return filepath.Join(i.Dir, "kubeconfig") }
+
+// EtcdDir is the path of etcd's data.
+func (i Instance) EtcdDir() string { return filepath.Join(i.Dir, "etcd") }
+
+// PKIDir is the path of keys and certificates.
+func (i Instance) PKIDir() string { return filepath.Join(i.Dir, "pki") }
+
+// LogsDir is the path of the processes' logs.
+func (i Instance) LogsDir() string { return filepath.Join(i.Dir, "logs") }
+
+func (i Instance) lockFile() string     { return filepath.Join(i.Dir, "lock") }
+func (i Instance) portsFile() string    { return filepath.Join(i.Dir, "ports.json") }
+func (i Instance) progressFile() string { return filepath.Join(i.Dir, "progress.json") }
+
+// Progress is what the supervisor says of itself while it runs.
+type Progress struct {
+	// SupervisorPID leads the process group that all the processes belong to.
+	SupervisorPID int `json:"supervisorPID"`
+	// Ready is true once API server, controllers and webhooks answer.
+	Ready bool `json:"ready"`
+	// StartedAt is when the supervisor began, ReadyAt when it became ready.
+	StartedAt time.Time `json:"startedAt"`
+	ReadyAt   time.Time `json:"readyAt,omitzero"`
+	// Processes maps a component to its process ID.
+	Processes map[string]int `json:"processes,omitempty"`
+}
+
+// WriteProgress replaces the supervisor's word about itself.
+func (i Instance) WriteProgress(p Progress) error {
+	return writeJSON(i.progressFile(), p)
+}
+
+// ClearProgress removes the supervisor's word about itself, at its end.
+func (i Instance) ClearProgress() error { return os.Remove(i.progressFile()) }
+
+func (i Instance) readProgress() (Progress, error) {
+	var p Progress
+	err := readJSON(i.progressFile(), &p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Progress{}, nil
+	}
+	return p, err
+}
+
+func writeJSON(path string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, append(data, '\n'))
+}
+
+// WriteFile writes a file that only its owner may read, whole or not at all.
+func WriteFile(path string, data []byte) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	if _, err := temp.Write(data); err != nil {
+		return errors.Join(err, temp.Close())
+	}
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+func readJSON(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil
+}
+
+// Status is what can be told about an instance without talking to it.
+type Status struct {
+	Progress
+	// Created is true once the instance was started for the first time.
+	Created bool `json:"created"`
+	// Running is true while any of its processes lives.
+	Running bool  `json:"running"`
+	Ports   Ports `json:"ports,omitzero"`
+}
+
+// Status tells whether the instance runs, since when, and on which ports.
+func (i Instance) Status() (Status, error) {
+	var status Status
+	ports, err := i.readPorts()
+	if errors.Is(err, fs.ErrNotExist) {
+		return status, nil
+	}
+	if err != nil {
+		return status, err
+	}
+	status.Created, status.Ports = true, ports
+	if status.Running, err = i.locked(); err != nil || !status.Running {
+		return status, err
+	}
+	status.Progress, err = i.readProgress()
+	return status, err
+}
+
+// ComponentLogs are the paths of the logs that exist, sorted.
+func (i Instance) ComponentLogs() []string {
+	logs, err := filepath.Glob(filepath.Join(i.LogsDir(), "*.log"))
+	if err != nil {
+		return nil
+	}
+	slices.Sort(logs)
+	return logs
+}

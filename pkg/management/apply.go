@@ -1,0 +1,182 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gomodules.xyz/jsonpatch/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Change is what applying an object would do, or did.
+type Change struct {
+	Object string // Kind/name
+	Action Action
+	// Fields that would change, as "path: live value -> wanted value", for
+	// Action Changed. Values of Secrets are left out.
+	Fields []string
+}
+
+// Action says what happens to an object.
+type Action string
+
+// Actions.
+const (
+	Created   Action = "created"
+	Unchanged Action = "unchanged"
+	Changed   Action = "changed"
+)
+
+// writer is what applying asks of a management cluster. Its order is a
+// contract: nothing is written before every object was tried.
+type writer interface {
+	// Try says what applying an object would do, as the API server and its
+	// webhooks see it, and writes nothing.
+	Try(ctx context.Context, object *unstructured.Unstructured) (Change, error)
+	// Write applies the object.
+	Write(ctx context.Context, object *unstructured.Unstructured) error
+}
+
+// DifferentError says that a cluster is there already and is not the one that
+// was asked for.
+type DifferentError struct {
+	Cluster string
+	Changes []Change
+}
+
+func (e *DifferentError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster %s exists and is not what the file describes; 'create' changes nothing that exists: use 'clusterctl-x upgrade cluster' to change it", e.Cluster)
+	for _, change := range e.Changes {
+		for _, field := range change.Fields {
+			fmt.Fprintf(&b, "\n  %s: %s", change.Object, field)
+		}
+	}
+	return b.String()
+}
+
+// CreateCluster applies the objects of a cluster that is not there yet, in their
+// order. Where some of them are there already and are as they should be, as
+// after a create that was stopped, the missing ones are added. It returns what
+// was done. With dryRun nothing is written.
+func (c *Client) CreateCluster(ctx context.Context, cluster string, objects []*unstructured.Unstructured, dryRun bool) ([]Change, error) {
+	changes, err := create(ctx, c, cluster, objects, dryRun)
+	return changes, c.explain(ctx, err)
+}
+
+func create(ctx context.Context, w writer, cluster string, objects []*unstructured.Unstructured, dryRun bool) ([]Change, error) {
+	var changes, different []Change
+	for _, object := range objects {
+		change, err := w.Try(ctx, object)
+		if err != nil {
+			return nil, fmt.Errorf("trying to apply %s/%s: %w", object.GetKind(), object.GetName(), err)
+		}
+		changes = append(changes, change)
+		if change.Action == Changed {
+			different = append(different, change)
+		}
+	}
+	if len(different) > 0 {
+		return nil, &DifferentError{Cluster: cluster, Changes: different}
+	}
+	if dryRun {
+		return changes, nil
+	}
+	for i, object := range objects {
+		if changes[i].Action == Unchanged {
+			continue
+		}
+		if err := w.Write(ctx, object); err != nil {
+			return nil, fmt.Errorf("applying %s/%s: %w; run the same command again to go on", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return changes, nil
+}
+
+// Try compares the object that is there with what the API server would make
+// of it.
+func (c *Client) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
+	change := Change{Object: object.GetKind() + "/" + object.GetName()}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(object.GroupVersionKind())
+	err := c.Get(ctx, client.ObjectKeyFromObject(object), live)
+	exists := !apierrors.IsNotFound(err)
+	if err != nil && exists {
+		return change, err
+	}
+	wanted := object.DeepCopy()
+	// Who owns the fields now does not matter to the question what they would be.
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership, client.DryRunAll); err != nil {
+		return change, namespaceMissing(err, object.GetNamespace())
+	}
+	if !exists {
+		change.Action = Created
+		return change, nil
+	}
+	if !live.GetDeletionTimestamp().IsZero() {
+		return change, &RefusedError{Check: "being-deleted", Reason: change.Object + " is being deleted; wait until it is gone"}
+	}
+	change.Fields, err = differences(live, wanted)
+	change.Action = Unchanged
+	if len(change.Fields) > 0 {
+		change.Action = Changed
+	}
+	return change, err
+}
+
+// Write applies the object server-side. Fields that others own and that differ
+// are a conflict.
+func (c *Client) Write(ctx context.Context, object *unstructured.Unstructured) error {
+	return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), FieldOwner)
+}
+
+func namespaceMissing(err error, namespace string) error {
+	var status apierrors.APIStatus
+	if apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces" {
+		return &RefusedError{Check: "namespace-missing", Reason: fmt.Sprintf("namespace %s does not exist in the management cluster; create it with 'kubectl create namespace %s'", namespace, namespace)}
+	}
+	return err
+}
+
+// differences lists the fields in which wanted differs from live, besides
+// those that the API server writes itself.
+func differences(live, wanted *unstructured.Unstructured) ([]string, error) {
+	before, err := normalized(live)
+	if err != nil {
+		return nil, err
+	}
+	after, err := normalized(wanted)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonpatch.CreatePatch(before, after)
+	if err != nil {
+		return nil, fmt.Errorf("comparing %s/%s: %w", live.GetKind(), live.GetName(), err)
+	}
+	fields := make([]string, len(patch))
+	for i, operation := range patch {
+		path := strings.ReplaceAll(strings.TrimPrefix(operation.Path, "/"), "/", ".")
+		switch {
+		case live.GetKind() == "Secret":
+			fields[i] = path + " differs"
+		case operation.Operation == "remove":
+			fields[i] = path + " would be removed"
+		default:
+			fields[i] = fmt.Sprintf("%s would become %v", path, operation.Value)
+		}
+	}
+	return fields, nil
+}
+
+func normalized(object *unstructured.Unstructured) ([]byte, error) {
+	o := object.DeepCopy()
+	delete(o.Object, "status")
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", field)
+	}
+	return o.MarshalJSON()
+}

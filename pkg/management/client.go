@@ -1,0 +1,122 @@
+// Package management observes, changes and watches clusters on a management
+// cluster. It is the only package of the core that talks to an API server.
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// FieldOwner is the name under which clusterctl-x owns fields.
+const FieldOwner = client.FieldOwner("clusterctl-x")
+
+// Labels of the objects of a cluster.
+const (
+	ClusterLabel           = "clusterctl-x.io/cluster"            // the cluster's name
+	ManagementClusterLabel = "clusterctl-x.io/management-cluster" // the name of the cluster that manages it
+	WorkerNodeGroupLabel   = "clusterctl-x.io/worker-node-group"  // the group's name, on MachineDeployments
+)
+
+// requestTimeout bounds every request but watches, so that an API server that
+// accepts connections and never answers is an error and not a hang.
+const requestTimeout = 20 * time.Second
+
+// Client is a connection to a management cluster.
+type Client struct {
+	client.Client
+	config *rest.Config // without a timeout, for watches
+	scheme *runtime.Scheme
+	// discovery takes no context; its requests end with requestTimeout.
+	discovery *discovery.DiscoveryClient
+}
+
+// Connect returns a client, after the API server has answered and the kinds of
+// Cluster API's v1beta2 contract were found.
+func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
+	scheme := runtime.NewScheme()
+	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme)
+	if err := builder.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	unbounded := rest.CopyConfig(config)
+	unbounded.QPS, unbounded.Burst = 100, 200
+	unbounded.WarningHandler = rest.NoWarnings{}
+	unbounded.UserAgent = "clusterctl-x"
+	bounded := rest.CopyConfig(unbounded)
+	bounded.Timeout = requestTimeout
+
+	httpClient, err := rest.HTTPClientFor(bounded)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(bounded, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
+	}
+	c, err := client.New(bounded, client.Options{HTTPClient: httpClient, Scheme: scheme, Mapper: mapper})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
+	}
+	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(bounded, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
+	}
+	connection := &Client{Client: c, config: unbounded, scheme: scheme, discovery: discoverer}
+	if err := connection.ping(ctx); err != nil {
+		return nil, err
+	}
+	return connection, connection.checkClusterAPI(ctx)
+}
+
+// ping asks for the API server's version, which needs no privileges.
+func (c *Client) ping(ctx context.Context) error {
+	if _, err := c.discovery.ServerVersion(); err != nil {
+		return c.explain(ctx, fmt.Errorf("asking the management cluster %s for its version: %w", c.config.Host, err))
+	}
+	return nil
+}
+
+func (c *Client) checkClusterAPI(ctx context.Context) error {
+	missing := &RefusedError{Check: "cluster-api-missing", Reason: fmt.Sprintf(
+		"the management cluster %s has no Cluster API v1beta2: install Cluster API 1.14 or newer with its kubeadm providers, for instance with 'clusterctl init', or use the embedded management cluster with --management embedded", c.config.Host)}
+	for _, kind := range []runtime.Object{&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}} {
+		gvk, err := apiutil.GVKForObject(kind, c.scheme)
+		if err != nil {
+			return err
+		}
+		_, err = c.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
+		if meta.IsNoMatchError(err) {
+			return missing
+		}
+		if err != nil {
+			return c.explain(ctx, fmt.Errorf("looking for Cluster API in the management cluster %s: %w", c.config.Host, err))
+		}
+	}
+	return nil
+}
+
+// RefusedError says that the management cluster, as it is, does not let a
+// command go on.
+type RefusedError struct {
+	Check  string // a stable name
+	Reason string // with the remedy
+}
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// ErrTimeout says that something did not happen in time.
+var ErrTimeout = errors.New("timed out")

@@ -1,0 +1,35 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// explain adds the remedy to errors that have one, and the kind of error that
+// the exit code depends on.
+func (c *Client) explain(ctx context.Context, err error) error {
+	var network net.Error
+	var dial *net.OpError
+	var transport *url.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		return errors.Join(context.Cause(ctx), err)
+	case apierrors.IsForbidden(err):
+		return &RefusedError{Check: "privileges", Reason: fmt.Sprintf("%v; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig", err)}
+	case apierrors.IsUnauthorized(err):
+		return &RefusedError{Check: "credentials", Reason: fmt.Sprintf("%v; the management cluster %s does not know the user of this kubeconfig: log in again or use another kubeconfig", err, c.config.Host)}
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return fmt.Errorf("%w: the management cluster %s does not answer: %w", ErrTimeout, c.config.Host, err)
+	case errors.As(err, &dial), errors.As(err, &transport):
+		return fmt.Errorf("the management cluster %s cannot be reached: %w; check that it runs and that the kubeconfig is right", c.config.Host, err)
+	default:
+		return err
+	}
+}

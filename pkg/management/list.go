@@ -1,0 +1,61 @@
+package management
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/secret"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Clusters returns the state of every cluster in a namespace, or in all of
+// them where it is empty, sorted by namespace and name.
+func (c *Client) Clusters(ctx context.Context, namespace string) ([]state.Cluster, error) {
+	var list clusterv1.ClusterList
+	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("listing clusters: %w", err))
+	}
+	slices.SortFunc(list.Items, func(a, b clusterv1.Cluster) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	var clusters []state.Cluster
+	for _, item := range list.Items {
+		cluster, exists, err := c.Observe(ctx, client.ObjectKeyFromObject(&item))
+		if err != nil {
+			return nil, err
+		}
+		if exists {
+			clusters = append(clusters, cluster)
+		}
+	}
+	return clusters, nil
+}
+
+// ErrNotFound says that there is no such cluster.
+var ErrNotFound = fmt.Errorf("not found")
+
+// Kubeconfig returns the administrator's kubeconfig of a cluster.
+func (c *Client) Kubeconfig(ctx context.Context, key client.ObjectKey) ([]byte, error) {
+	var cluster clusterv1.Cluster
+	if err := c.Get(ctx, key, &cluster); apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("cluster %s: %w", key, ErrNotFound)
+	} else if err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
+	}
+	var kubeconfig corev1.Secret
+	err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: secret.Name(key.Name, secret.Kubeconfig)}, &kubeconfig)
+	if apierrors.IsNotFound(err) {
+		return nil, &RefusedError{Check: "no-kubeconfig-yet", Reason: fmt.Sprintf("cluster %s has no kubeconfig yet: its control plane is not initialized; 'clusterctl-x describe cluster %s' says why", key, key.Name)}
+	}
+	if err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("reading the kubeconfig of cluster %s: %w", key, err))
+	}
+	return kubeconfig.Data[secret.KubeconfigDataName], nil
+}

@@ -1,0 +1,111 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	toolscache "k8s.io/client-go/tools/cache"
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Watch calls seen with the state of a cluster, first as it is and then after
+// each change, until seen returns true or an error, or ctx ends. exists is
+// false while the cluster is not there. When the deadline of ctx passes, the
+// error is ErrTimeout.
+func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(cluster state.Cluster, exists bool) (done bool, err error)) error {
+	// What a cache is not allowed to list it would ask for until the end of time.
+	if _, _, err := c.Observe(ctx, key); err != nil {
+		return err
+	}
+	watchCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	informers, err := cache.New(c.config, c.cacheOptions(key))
+	if err != nil {
+		return fmt.Errorf("watching cluster %s: %w", key, err)
+	}
+	changed := make(chan struct{}, 1)
+	for _, kind := range []client.Object{
+		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{},
+	} {
+		informer, err := informers.GetInformer(watchCtx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
+		}
+		if _, err := informer.AddEventHandler(signalOn(changed)); err != nil {
+			return fmt.Errorf("watching cluster %s: %w", key, err)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- informers.Start(watchCtx) }()
+	if !informers.WaitForCacheSync(watchCtx) {
+		return timedOut(ctx)
+	}
+	for {
+		snapshot, err := read(watchCtx, informers, key)
+		exists := !apierrors.IsNotFound(err)
+		if err != nil && exists {
+			return fmt.Errorf("watching cluster %s: %w", key, err)
+		}
+		if done, err := seen(snapshot.state(), exists); done || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case err := <-ended:
+			if ctx.Err() == nil {
+				return fmt.Errorf("watching cluster %s ended: %w", key, err)
+			}
+			return timedOut(ctx)
+		case <-ctx.Done():
+			return timedOut(ctx)
+		}
+	}
+}
+
+func (c *Client) cacheOptions(key client.ObjectKey) cache.Options {
+	ofCluster := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{clusterv1.ClusterNameLabel: key.Name})}
+	return cache.Options{
+		Scheme:            c.scheme,
+		Mapper:            c.RESTMapper(),
+		DefaultNamespaces: map[string]cache.Config{key.Namespace: {}},
+		DefaultTransform:  cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&clusterv1.Cluster{}:           {Field: fields.OneTermEqualSelector("metadata.name", key.Name)},
+			&clusterv1.MachineDeployment{}: ofCluster,
+			&clusterv1.MachineSet{}:        ofCluster,
+			&clusterv1.Machine{}:           ofCluster,
+		},
+	}
+}
+
+// signalOn puts at most one signal into the channel, however much happens.
+func signalOn(changed chan<- struct{}) toolscache.ResourceEventHandlerFuncs {
+	signal := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { signal() },
+		UpdateFunc: func(any, any) { signal() },
+		DeleteFunc: func(any) { signal() },
+	}
+}
+
+// timedOut is the error for a context that ended.
+func timedOut(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ErrTimeout
+	}
+	return context.Cause(ctx)
+}

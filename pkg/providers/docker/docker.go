@@ -1,0 +1,60 @@
+// Package docker is the provider of machines that are containers: the docker
+// backend of Cluster API's dev infrastructure provider.
+package docker
+
+import (
+	"fmt"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// Name of the provider, in the command line, among the templates and in the bundles.
+const Name = "docker"
+
+// Provider renders containers as machines.
+type Provider struct{ fetchKubeadm string }
+
+// New returns the provider.
+func New() (Provider, error) {
+	script, err := config.Templates.ReadFile("templates/docker/fetch-kubeadm.sh")
+	if err != nil {
+		return Provider{}, fmt.Errorf("reading the script that fetches kubeadm: %w", err)
+	}
+	return Provider{fetchKubeadm: string(script)}, nil
+}
+
+// Name of the provider.
+func (Provider) Name() string { return Name }
+
+// Node is how kubeadm runs in node images of kind. Containers share the host's
+// disk, so that the kubelet must not evict pods for its usage.
+func (p Provider) Node() providers.Node {
+	return providers.Node{
+		CertSANs:  []string{"localhost", "127.0.0.1", "0.0.0.0", "host.docker.internal"},
+		CRISocket: "unix:///var/run/containerd/containerd.sock",
+		KubeletExtraArgs: []providers.Arg{
+			{Name: "eviction-hard", Value: "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%"},
+		},
+		FetchKubeadm: p.fetchKubeadm,
+	}
+}
+
+// machine is the data of machine-template.yaml.tmpl.
+type machine struct {
+	ControlPlane bool
+	// Image is empty where the bundle has none; then the dev provider takes
+	// kindest/node of the machine's version.
+	Image string
+}
+
+// ControlPlaneMachine is the data of the control plane's machine template.
+func (Provider) ControlPlaneMachine(release versionsbundle.Release) any {
+	return machine{ControlPlane: true, Image: release.NodeImages[Name]}
+}
+
+// WorkerMachine is the data of a worker node group's machine template.
+func (Provider) WorkerMachine(release versionsbundle.Release) any {
+	return machine{Image: release.NodeImages[Name]}
+}

@@ -1,0 +1,163 @@
+package templater
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Object is a rendered object that was checked.
+type Object struct {
+	Kind schema.GroupVersionKind
+	Name string
+	YAML []byte // the text of the template, one document
+	JSON []byte // the same with sorted keys
+}
+
+// Unstructured decodes the object.
+func (o Object) Unstructured() (*unstructured.Unstructured, error) {
+	var u unstructured.Unstructured
+	if err := u.UnmarshalJSON(o.JSON); err != nil {
+		return nil, fmt.Errorf("decoding %s %s: %w", o.Kind.Kind, o.Name, err)
+	}
+	return &u, nil
+}
+
+// Renamed is the object under another name, with the text that has this name.
+func (o Object) Renamed(name string, text []byte) (Object, error) {
+	u, err := o.Unstructured()
+	if err != nil {
+		return Object{}, err
+	}
+	u.SetName(name)
+	data, err := u.MarshalJSON()
+	return Object{Kind: o.Kind, Name: name, YAML: text, JSON: data}, err
+}
+
+// Checker decodes rendered text strictly. It may be used by several goroutines.
+type Checker struct {
+	schemas    fs.FS
+	mu         sync.Mutex
+	validators map[schema.GroupVersionKind]*validate.SchemaValidator
+	checked    sync.Map // text -> Object: equal groups have equal templates
+}
+
+// NewChecker returns a Checker that reads the schemas of kinds which have no Go
+// types here from files called group_version_Kind.json.
+func NewChecker(schemas fs.FS) *Checker {
+	return &Checker{schemas: schemas, validators: map[schema.GroupVersionKind]*validate.SchemaValidator{}}
+}
+
+// Decode reads one rendered document. A field that its kind does not have, in
+// any case or spelling, a field that stands twice, or a value of the wrong type
+// is an error.
+func (c *Checker) Decode(text []byte) (Object, error) {
+	if known, ok := c.checked.Load(string(text)); ok {
+		return known.(Object), nil
+	}
+	data, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return Object{}, fmt.Errorf("decoding what was rendered: %w", err)
+	}
+	var meta metav1.PartialObjectMetadata
+	if err := json.Unmarshal(data, &meta); err != nil {
+		return Object{}, fmt.Errorf("decoding what was rendered: %w", err)
+	}
+	object := Object{Kind: meta.GroupVersionKind(), Name: meta.Name, YAML: text, JSON: data}
+	if err := c.check(object); err != nil {
+		return Object{}, fmt.Errorf("%s %s: %w", object.Kind.Kind, object.Name, err)
+	}
+	c.checked.Store(string(text), object)
+	return object, nil
+}
+
+func (c *Checker) check(object Object) error {
+	into := goType(object.Kind)
+	if into == nil {
+		return c.checkSchema(object)
+	}
+	strict, err := kjson.UnmarshalStrict(object.JSON, into)
+	return errors.Join(append(strict, err)...)
+}
+
+// goType is a new value of the Go type of a kind, or nil.
+func goType(kind schema.GroupVersionKind) any {
+	switch kind {
+	case clusterv1.GroupVersion.WithKind("Cluster"):
+		return &clusterv1.Cluster{}
+	case clusterv1.GroupVersion.WithKind("MachineDeployment"):
+		return &clusterv1.MachineDeployment{}
+	case controlplanev1.GroupVersion.WithKind("KubeadmControlPlane"):
+		return &controlplanev1.KubeadmControlPlane{}
+	case bootstrapv1.GroupVersion.WithKind("KubeadmConfigTemplate"):
+		return &bootstrapv1.KubeadmConfigTemplate{}
+	case corev1.SchemeGroupVersion.WithKind("Secret"):
+		return &corev1.Secret{}
+	default:
+		return nil
+	}
+}
+
+// checkSchema checks an object against the schema of its CRD, in which every
+// field that is not named is unknown.
+func (c *Checker) checkSchema(object Object) error {
+	validator, err := c.validator(object.Kind)
+	if err != nil {
+		return err
+	}
+	u, err := object.Unstructured()
+	if err != nil {
+		return err
+	}
+	return validator.Validate(u.Object).AsError()
+}
+
+func (c *Checker) validator(kind schema.GroupVersionKind) (*validate.SchemaValidator, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v, ok := c.validators[kind]; ok {
+		return v, nil
+	}
+	data, err := fs.ReadFile(c.schemas, fmt.Sprintf("%s_%s_%s.json", kind.Group, kind.Version, kind.Kind))
+	if err != nil {
+		return nil, fmt.Errorf("no schema to check %s with: %w", kind, err)
+	}
+	var s spec.Schema
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
+	}
+	forbidUnknown(&s)
+	// The API server owns metadata; every kind has the same.
+	s.Properties["metadata"] = spec.Schema{}
+	v := validate.NewSchemaValidator(&s, nil, "", strfmt.Default)
+	c.validators[kind] = v
+	return v, nil
+}
+
+func forbidUnknown(s *spec.Schema) {
+	if len(s.Properties) > 0 {
+		s.AdditionalProperties = &spec.SchemaOrBool{Allows: false}
+	}
+	for name, property := range s.Properties {
+		forbidUnknown(&property)
+		s.Properties[name] = property
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		forbidUnknown(s.Items.Schema)
+	}
+}

@@ -1,0 +1,32 @@
+package validations
+
+import (
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// Resolved is a valid cluster spec with exact versions.
+type Resolved struct {
+	Config   *v1alpha1.Config
+	Versions v1alpha1.ClusterVersions
+	Set      versionsbundle.Set
+}
+
+// Create checks everything that can be known of a new cluster without a
+// management cluster, and resolves its versions. All that is wrong is in one
+// error, of type v1alpha1.Problems. Warnings are added to the config. running
+// is as for versionsbundle.Resolve.
+func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1alpha1.ClusterVersions) (Resolved, error) {
+	errs := Spec(config.Cluster)
+	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running)
+	errs = append(errs, unresolved...)
+	errs = append(errs, Versions(config.Cluster, versions)...)
+	if config.Docker != nil {
+		errs = append(errs, fetchedKubeadm(config.Cluster, versions, set)...)
+	}
+	if len(errs) > 0 {
+		return Resolved{}, config.Locate(v1alpha1.ClusterKind, errs).OrNil()
+	}
+	config.Warn(v1alpha1.ClusterKind, Warnings(config.Cluster))
+	return Resolved{Config: config, Versions: versions, Set: set}, nil
+}

@@ -1,0 +1,130 @@
+// Package versionsbundle knows which exact versions of Kubernetes there are
+// and what belongs to each: images, node images, kubeadm.
+package versionsbundle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Kind of a release manifest.
+const Kind = "Bundles"
+
+// Bundles is a release manifest.
+type Bundles struct {
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	Metadata   Meta        `json:"metadata"`
+	Spec       BundlesSpec `json:"spec"`
+}
+
+// Meta names a release manifest.
+type Meta struct {
+	Name string `json:"name"`
+}
+
+// BundlesSpec has one bundle for each minor of Kubernetes.
+type BundlesSpec struct {
+	VersionsBundles []VersionsBundle `json:"versionsBundles"`
+}
+
+// VersionsBundle is the entry for one minor of Kubernetes.
+type VersionsBundle struct {
+	KubeVersion v1alpha1.Minor `json:"kubeVersion"`
+	// Releases are the exact versions that can be had, several for a minor.
+	Releases []Release `json:"releases"`
+}
+
+// Release is one exact version of Kubernetes with everything that belongs to it.
+type Release struct {
+	Version v1alpha1.Version `json:"version"`
+	Images  Images           `json:"images"`
+	// NodeImages maps a provider to the image of its machines. A provider that
+	// needs none (inmemory) has no entry.
+	NodeImages map[string]string `json:"nodeImages,omitempty"`
+	// Kubeadm maps an architecture, as Go calls it, to the program.
+	Kubeadm map[string]Download `json:"kubeadm,omitempty"`
+}
+
+// Images are full references of container images, with tag.
+type Images struct {
+	KubeAPIServer         Image `json:"kubeAPIServer"`
+	KubeControllerManager Image `json:"kubeControllerManager"`
+	KubeScheduler         Image `json:"kubeScheduler"`
+	KubeProxy             Image `json:"kubeProxy"`
+	Etcd                  Image `json:"etcd"`
+	CoreDNS               Image `json:"coreDNS"`
+	Pause                 Image `json:"pause"`
+}
+
+// Download is a file with its checksum.
+type Download struct {
+	URL    string `json:"url"`
+	SHA256 string `json:"sha256"` // 64 hexadecimal digits
+}
+
+// Parse reads a release manifest. The name of the file is used in messages.
+func Parse(file string, data []byte) (*Bundles, error) {
+	var bundles Bundles
+	if err := v1alpha1.DecodeStrict(file, data, Kind, &bundles); err != nil {
+		return nil, err
+	}
+	if bundles.APIVersion != v1alpha1.APIVersion || bundles.Kind != Kind {
+		return nil, fmt.Errorf("%s: a release manifest has apiVersion %s and kind %s", file, v1alpha1.APIVersion, Kind)
+	}
+	if len(bundles.Spec.VersionsBundles) == 0 {
+		return nil, fmt.Errorf("%s: spec.versionsBundles: at least one is required", file)
+	}
+	seen := map[v1alpha1.Version]bool{}
+	for i, bundle := range bundles.Spec.VersionsBundles {
+		for j, release := range bundle.Releases {
+			at := fmt.Sprintf("%s: spec.versionsBundles[%d].releases[%d].version", file, i, j)
+			switch {
+			case release.Version.IsZero():
+				return nil, fmt.Errorf("%s: required", at)
+			case release.Version.Minor() != bundle.KubeVersion:
+				return nil, fmt.Errorf("%s: %s is not a patch of %s", at, release.Version, bundle.KubeVersion)
+			case seen[release.Version]:
+				return nil, fmt.Errorf("%s: %s stands in the file twice", at, release.Version)
+			}
+			seen[release.Version] = true
+		}
+	}
+	return &bundles, nil
+}
+
+// Versions are all exact versions, oldest first.
+func (b *Bundles) Versions() []v1alpha1.Version {
+	var versions []v1alpha1.Version
+	for _, bundle := range b.Spec.VersionsBundles {
+		for _, release := range bundle.Releases {
+			versions = append(versions, release.Version)
+		}
+	}
+	slices.SortFunc(versions, v1alpha1.Version.Compare)
+	return versions
+}
+
+// Release returns the entry of an exact version.
+func (b *Bundles) Release(version v1alpha1.Version) (Release, bool) {
+	for _, bundle := range b.Spec.VersionsBundles {
+		for _, release := range bundle.Releases {
+			if release.Version == version {
+				return release, true
+			}
+		}
+	}
+	return Release{}, false
+}
+
+// Releases are all releases, oldest first.
+func (b *Bundles) Releases() []Release {
+	var releases []Release
+	for _, bundle := range b.Spec.VersionsBundles {
+		releases = append(releases, bundle.Releases...)
+	}
+	slices.SortFunc(releases, func(x, y Release) int { return x.Version.Compare(y.Version) })
+	return releases
+}

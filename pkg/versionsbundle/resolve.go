@@ -1,0 +1,106 @@
+package versionsbundle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Set holds the release of every version that a cluster touches. Its keys are
+// the versions that were asked for.
+type Set map[v1alpha1.Version]Release
+
+// Resolve turns what the user wrote into exact versions: an exact version into
+// itself; a minor into the patch of it that runs already, else into the newest
+// in the bundles, which for a worker node group is the newest that is not newer
+// than the control plane. Every version must have a release. The errors name
+// the fields of the Cluster document.
+//
+// running holds the versions of the live cluster and is zero where there is none.
+func Resolve(cluster *v1alpha1.Cluster, bundles *Bundles, running v1alpha1.ClusterVersions) (v1alpha1.ClusterVersions, Set, field.ErrorList) {
+	r := resolver{bundles: bundles, set: Set{}}
+	spec := field.NewPath("spec")
+	desired := v1alpha1.ClusterVersions{WorkerNodeGroups: map[string]v1alpha1.Version{}}
+	desired.ControlPlane = r.resolve(cluster.Spec.KubernetesVersion, running.ControlPlane, v1alpha1.Version{}, spec.Child("kubernetesVersion"))
+	for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
+		version := desired.ControlPlane
+		if group.Pinned() {
+			path := spec.Child("workerNodeGroupConfigurations").Index(i).Child("kubernetesVersion")
+			version = r.resolve(*group.KubernetesVersion, running.WorkerNodeGroups[group.Name], desired.ControlPlane, path)
+		}
+		desired.WorkerNodeGroups[group.Name] = version
+	}
+	return desired, r.set, r.errs
+}
+
+type resolver struct {
+	bundles *Bundles
+	set     Set
+	errs    field.ErrorList
+}
+
+// resolve returns the zero version where there is an error.
+func (r *resolver) resolve(wanted v1alpha1.KubernetesVersion, running, limit v1alpha1.Version, path *field.Path) v1alpha1.Version {
+	if wanted.IsZero() {
+		r.errs = append(r.errs, field.Required(path, "a version of Kubernetes such as \"1.34\"; "+r.available()))
+		return v1alpha1.Version{}
+	}
+	version, found := r.choose(wanted, running, limit)
+	if !found {
+		r.errs = append(r.errs, field.Invalid(path, wanted.String(), "no versions bundle has this version; "+r.available()))
+		return v1alpha1.Version{}
+	}
+	r.set[version], _ = r.bundles.Release(version)
+	return version
+}
+
+func (r *resolver) choose(wanted v1alpha1.KubernetesVersion, running, limit v1alpha1.Version) (v1alpha1.Version, bool) {
+	if exact, ok := wanted.Exact(); ok {
+		_, found := r.bundles.Release(exact)
+		return exact, found
+	}
+	if _, known := r.bundles.Release(running); known && running.Minor() == wanted.Minor() {
+		return running, true
+	}
+	var newest, oldest v1alpha1.Version
+	for _, version := range r.bundles.Versions() {
+		if version.Minor() != wanted.Minor() {
+			continue
+		}
+		if oldest.IsZero() {
+			oldest = version
+		}
+		if limit.IsZero() || !version.After(limit) {
+			newest = version
+		}
+	}
+	if newest.IsZero() {
+		// All patches are newer than the control plane: the skew policy has
+		// the better words for that than "not found".
+		newest = oldest
+	}
+	return newest, !newest.IsZero()
+}
+
+// available lists the versions there are, a minor at a time.
+func (r *resolver) available() string {
+	patches := map[v1alpha1.Minor][]string{}
+	var minors []v1alpha1.Minor
+	for _, version := range r.bundles.Versions() {
+		minor := version.Minor()
+		if patches[minor] == nil {
+			minors = append(minors, minor)
+		}
+		patches[minor] = append(patches[minor], version.String())
+	}
+	slices.SortFunc(minors, v1alpha1.Minor.Compare)
+	lines := make([]string, len(minors))
+	for i, minor := range minors {
+		lines[i] = fmt.Sprintf("%s (%s)", minor, strings.Join(patches[minor], ", "))
+	}
+	return "there are " + strings.Join(lines, ", ") + "; use one of these, or a file with more by --bundles"
+}

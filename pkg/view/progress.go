@@ -1,0 +1,176 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+const (
+	// redrawEvery bounds how often a terminal is drawn on.
+	redrawEvery = 200 * time.Millisecond
+	// heartbeatEvery is how often something is said while nothing changes.
+	heartbeatEvery = 30 * time.Second
+)
+
+// Mode is how progress is shown.
+type Mode string
+
+// Modes of progress.
+const (
+	Lines    Mode = "lines"    // one line for each change, and a heartbeat
+	Terminal Mode = "terminal" // a tree that is drawn anew in its place
+	JSON     Mode = "json"     // one JSON object for each change
+	Quiet    Mode = "quiet"    // nothing
+)
+
+// Progress shows how the state of a cluster changes.
+type Progress struct {
+	w     io.Writer
+	mode  Mode
+	style Style
+
+	mu      sync.Mutex
+	started time.Time
+	changed time.Time // when the last line was written
+	latest  state.Cluster
+	have    bool
+	drawn   int // lines of the tree on the terminal
+	dirty   bool
+	said    map[string]string // part -> its last line
+
+	stop chan struct{}
+	done chan struct{}
+}
+
+// NewProgress begins to show progress. Close must be called.
+func NewProgress(w io.Writer, mode Mode, style Style) *Progress {
+	now := time.Now()
+	p := &Progress{w: w, mode: mode, style: style, started: now, changed: now, said: map[string]string{}, stop: make(chan struct{}), done: make(chan struct{})}
+	go p.run()
+	return p
+}
+
+// Show takes the state of the cluster after a change.
+func (p *Progress) Show(cluster state.Cluster) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.latest, p.have, p.dirty = cluster, true, true
+	switch p.mode {
+	case Lines:
+		p.lines()
+	case JSON:
+		p.json()
+	case Terminal, Quiet:
+	}
+}
+
+// Close draws the last state and ends.
+func (p *Progress) Close() {
+	close(p.stop)
+	<-p.done
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.redraw()
+}
+
+func (p *Progress) run() {
+	defer close(p.done)
+	ticker := time.NewTicker(redrawEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case now := <-ticker.C:
+			p.mu.Lock()
+			p.redraw()
+			p.heartbeat(now)
+			p.mu.Unlock()
+		}
+	}
+}
+
+func (p *Progress) lines() {
+	if p.latest.Infrastructure != "" {
+		p.say("infrastructure", "infrastructure: "+p.latest.Infrastructure)
+	}
+	for _, part := range p.latest.Parts() {
+		if part.Version.IsZero() {
+			continue
+		}
+		line := fmt.Sprintf("%s %s: %d of %d machines ready", part.Name, part.Version, part.Ready(), part.Replicas)
+		if extra := len(part.Machines) - part.Replicas; extra > 0 {
+			line += fmt.Sprintf(", %d more to go", extra)
+		}
+		p.say(part.Name, line)
+	}
+}
+
+// say writes a line unless it was the last one about its subject.
+func (p *Progress) say(subject, line string) {
+	if p.said[subject] == line {
+		return
+	}
+	p.said[subject] = line
+	p.changed = time.Now()
+	fmt.Fprintf(p.w, "%5s  %s\n", p.elapsed(p.changed), line)
+}
+
+func (p *Progress) heartbeat(now time.Time) {
+	if p.mode != Lines || !p.have || now.Sub(p.changed) < heartbeatEvery {
+		return
+	}
+	if waiting := p.latest.Waiting(); waiting != "" {
+		p.changed = now
+		fmt.Fprintf(p.w, "%5s  waiting for %s\n", p.elapsed(now), waiting)
+	}
+}
+
+func (p *Progress) elapsed(now time.Time) time.Duration { return now.Sub(p.started).Round(time.Second) }
+
+func (p *Progress) redraw() {
+	if p.mode != Terminal || !p.dirty {
+		return
+	}
+	p.dirty = false
+	var b bytes.Buffer
+	if p.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", p.drawn)
+	}
+	head := b.Len()
+	if err := p.style.Tree(&b, p.latest, time.Now()); err != nil {
+		return // a buffer takes everything
+	}
+	if waiting := p.latest.Waiting(); waiting != "" {
+		fmt.Fprintf(&b, "%s  waiting for %s\n", p.elapsed(time.Now()), waiting)
+	}
+	p.drawn = strings.Count(b.String()[head:], "\n")
+	_, _ = p.w.Write(b.Bytes())
+}
+
+// clusterEvent is what is written for each change in mode JSON.
+type clusterEvent struct {
+	APIVersion string        `json:"apiVersion"`
+	Kind       string        `json:"kind"`
+	Done       bool          `json:"done"`
+	Waiting    string        `json:"waiting,omitempty"`
+	Cluster    state.Cluster `json:"cluster"`
+}
+
+func (p *Progress) json() {
+	event := clusterEvent{APIVersion: v1alpha1.APIVersion, Kind: "ClusterEvent", Done: p.latest.Done(), Waiting: p.latest.Waiting(), Cluster: p.latest}
+	data, err := json.Marshal(event)
+	if err != nil || p.said["json"] == string(data) {
+		return
+	}
+	p.said["json"] = string(data)
+	fmt.Fprintf(p.w, "%s\n", data)
+}
