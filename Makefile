@@ -81,3 +81,12 @@ schemas: generate-embedded
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin $(EMBEDDED)/internal/manifests/manifests.json
+
+.PHONY: bench
+bench: build peers ## measure the promised figures, beside their peers
+	go run ./test/bench
+
+.PHONY: peers
+peers:
+	cd test/bench/peers && go build -ldflags '-s -w' -o ../../../bin/peers/ tool
+	cd $(EMBEDDED) && go build -ldflags '-s -w' -o ../../bin/peers/ sigs.k8s.io/cluster-api/cmd/clusterctl

@@ -1,0 +1,194 @@
+// Package e2e_test runs the built programs as a user does, against embedded
+// management clusters, and looks at the outcome with kubectl.
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shared is the embedded management cluster that most tests use side by side,
+// each with clusters of its own.
+const shared = "e2e"
+
+// programs are what 'make build' makes.
+type programs struct{ cli, kubectl, supervisor string }
+
+func findPrograms() (programs, error) {
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		return programs{}, err
+	}
+	p := programs{
+		cli:        filepath.Join(bin, "clusterctl-x"),
+		kubectl:    filepath.Join(bin, "kubectl"),
+		supervisor: filepath.Join(bin, "embedded", "clusterctl-x-embedded"),
+	}
+	for _, path := range []string{p.cli, p.kubectl, p.supervisor} {
+		if _, err := os.Stat(path); err != nil {
+			return programs{}, fmt.Errorf("%w: these tests run the built programs: run 'make build' first", err)
+		}
+	}
+	return p, nil
+}
+
+// user is a person with a state directory of their own.
+type user struct {
+	programs
+	home string
+}
+
+func TestMain(m *testing.M) {
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+var everyone user //nolint:gochecknoglobals // TestMain has no other way to tests
+
+func runTests(m *testing.M) (code int, err error) {
+	p, err := findPrograms()
+	if err != nil {
+		return 1, err
+	}
+	home, err := os.MkdirTemp("", "clusterctl-x-e2e-")
+	if err != nil {
+		return 1, err
+	}
+	everyone = user{programs: p, home: home}
+	defer func() { err = errors.Join(err, everyone.tearDown()) }()
+	if r := everyone.run(context.Background(), nil, "management", "start", "--name", shared); r.code != 0 {
+		return 1, fmt.Errorf("starting the shared management cluster: %s", r.stderr)
+	}
+	return m.Run(), nil
+}
+
+func (u user) tearDown() error {
+	instances, err := os.ReadDir(filepath.Join(u.home, "embedded"))
+	if err != nil {
+		return err
+	}
+	for _, instance := range instances {
+		if instance.IsDir() {
+			if r := u.run(context.Background(), nil, "management", "stop", "--remove", "--name", instance.Name()); r.code != 0 {
+				err = errors.Join(err, errors.New(r.stderr))
+			}
+		}
+	}
+	return errors.Join(err, os.RemoveAll(u.home))
+}
+
+// result of a program.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// run runs clusterctl-x on the shared management cluster, unless args name another.
+func (u user) run(ctx context.Context, stdin []byte, args ...string) result {
+	return execute(ctx, stdin, u.environment(), u.cli, args...)
+}
+
+func (u user) environment() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + u.home, "CLUSTERCTL_X_HOME=" + u.home,
+		"CLUSTERCTL_X_MANAGEMENT=embedded", "CLUSTERCTL_X_NAME=" + shared,
+	}
+}
+
+func execute(ctx context.Context, stdin []byte, env []string, program string, args ...string) result {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = bytes.NewReader(stdin), &stdout, &stderr, env
+	err := cmd.Run()
+	r := result{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		r.stderr += err.Error()
+	}
+	return r
+}
+
+// cli runs clusterctl-x and fails the test unless it ends with the code.
+func cli(t *testing.T, code int, args ...string) result {
+	t.Helper()
+	return cliWith(t, code, nil, args...)
+}
+
+func cliWith(t *testing.T, code int, stdin []byte, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	r := everyone.run(ctx, stdin, args...)
+	if r.code != code {
+		t.Fatalf("clusterctl-x %s: exit code %d, want %d\nstdout: %s\nstderr: %s", strings.Join(args, " "), r.code, code, r.stdout, r.stderr)
+	}
+	if code != 0 && r.stdout != "" {
+		t.Errorf("clusterctl-x %s failed and wrote to stdout: %s", strings.Join(args, " "), r.stdout)
+	}
+	return r
+}
+
+// kubectl runs kubectl on an instance and returns its output.
+func kubectl(t *testing.T, instance string, stdin []byte, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	kubeconfig := filepath.Join(everyone.home, "embedded", instance, "kubeconfig")
+	r := execute(ctx, stdin, everyone.environment(), everyone.kubectl, append([]string{"--kubeconfig", kubeconfig}, args...)...)
+	if r.code != 0 {
+		t.Fatalf("kubectl %s: %s%s", strings.Join(args, " "), r.stdout, r.stderr)
+	}
+	return r.stdout
+}
+
+// list reads objects with kubectl.
+func list[T any](t *testing.T, instance, namespace string, args ...string) []T {
+	t.Helper()
+	var items struct{ Items []T }
+	out := kubectl(t, instance, nil, append([]string{"get", "-n", namespace, "-o", "json"}, args...)...)
+	if err := json.Unmarshal([]byte(out), &items); err != nil {
+		t.Fatal(err)
+	}
+	return items.Items
+}
+
+// newNamespace makes a namespace for one test.
+func newNamespace(t *testing.T, instance, name string) string {
+	t.Helper()
+	kubectl(t, instance, nil, "create", "namespace", name)
+	return name
+}
+
+// specFile writes a file that describes a cluster with one control plane
+// machine and one machine in each group; a group is "name" or "name=version".
+func specFile(t *testing.T, name, version string, groups ...string) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: %s\nspec:\n  kubernetesVersion: %q\n", name, version)
+	b.WriteString("  clusterNetwork:\n    pods: {cidrBlocks: [192.168.0.0/16]}\n    services: {cidrBlocks: [10.96.0.0/12]}\n")
+	b.WriteString("  datacenterRef: {kind: InMemoryDatacenterConfig, name: any}\n  workerNodeGroupConfigurations:\n")
+	for _, group := range groups {
+		groupName, pin, pinned := strings.Cut(group, "=")
+		fmt.Fprintf(&b, "  - name: %s\n", groupName)
+		if pinned {
+			fmt.Fprintf(&b, "    kubernetesVersion: %q\n", pin)
+		}
+	}
+	path := filepath.Join(t.TempDir(), name+".yaml")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

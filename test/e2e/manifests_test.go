@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// TestEveryRenderedDocumentIsAccepted sends every sample and every golden file
+// through the API server and the webhooks.
+func TestEveryRenderedDocumentIsAccepted(t *testing.T) {
+	t.Parallel()
+	specs := map[string][]string{"../../config/samples/quickstart.yaml": nil}
+	for _, provider := range []string{"inmemory", "docker"} {
+		path := filepath.Join(t.TempDir(), provider+".yaml")
+		if err := os.WriteFile(path, []byte(cli(t, 0, "generate", "clusterconfig", "sample", "--provider", provider).stdout), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		specs[path] = nil
+	}
+	for path := range specs {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			dryRun(t, cli(t, 0, "generate", "manifests", "-f", path).stdout)
+		})
+	}
+	goldens, err := filepath.Glob("../../pkg/manifests/testdata/*/want.yaml")
+	if err != nil || len(goldens) == 0 {
+		t.Fatalf("no golden files (%v)", err)
+	}
+	for _, golden := range goldens {
+		t.Run(filepath.Base(filepath.Dir(golden)), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dryRun(t, string(data))
+		})
+	}
+}
+
+// dryRun sends documents to the API server, each into the namespace that it names.
+func dryRun(t *testing.T, documents string) {
+	t.Helper()
+	for document := range strings.SplitSeq(documents, "\n---\n") {
+		var object unstructured.Unstructured
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Fatal(err)
+		}
+		object.SetNamespace("default") // the one that exists
+		data, err := object.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kubectl(t, shared, data, "apply", "--server-side", "--dry-run=server", "-f", "-")
+	}
+}
+
+// TestManifestsGiveTheSameCluster compares a cluster that kubectl applied with
+// one that create made, object by object.
+func TestManifestsGiveTheSameCluster(t *testing.T) {
+	t.Parallel()
+	byKubectl, byCreate := newNamespace(t, shared, "by-kubectl"), newNamespace(t, shared, "by-create")
+	file := specFile(t, "same", "1.35", "md-0", "md-1=1.33")
+	manifests := cli(t, 0, "generate", "manifests", "-n", byKubectl, "-f", file).stdout
+	kubectl(t, shared, []byte(manifests), "apply", "-f", "-")
+	cli(t, 0, "create", "cluster", "-n", byCreate, "-f", file)
+	// It takes part in nothing but the waiting: all objects are there already.
+	said := cli(t, 0, "create", "cluster", "-n", byKubectl, "-f", file).stderr
+	if strings.Contains(said, "objects created") {
+		t.Errorf("create made objects that kubectl had made already: %s", said)
+	}
+	if diff := cmp.Diff(specs(t, byCreate), specs(t, byKubectl)); diff != "" {
+		t.Errorf("objects (-create +kubectl):\n%s", diff)
+	}
+}
+
+// specs are labels and spec of the objects that are rendered, by kind and name.
+func specs(t *testing.T, namespace string) map[string]any {
+	t.Helper()
+	all := map[string]any{}
+	for _, o := range list[unstructured.Unstructured](t, shared, namespace, "clusters,kubeadmcontrolplanes,machinedeployments,devclusters,devmachinetemplates,kubeadmconfigtemplates") {
+		spec, _, err := unstructured.NestedMap(o.Object, "spec")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Ports of simulated clusters differ, and what copies them.
+		delete(spec, "controlPlaneEndpoint")
+		all[o.GetKind()+"/"+o.GetName()] = map[string]any{"labels": o.GetLabels(), "spec": spec}
+	}
+	if len(all) != 10 {
+		t.Errorf("%d objects, want 10", len(all))
+	}
+	return all
+}
+
+// TestMachinesOfManifests is the reader's proof that a lagging group gets its machines.
+func TestLaggingGroupGetsMachines(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t, shared, "lagging")
+	cli(t, 0, "create", "cluster", "-n", namespace, "-f", specFile(t, "lagging", "1.36", "md-0=1.33", "md-1=1.36.1"))
+	want := []machine{
+		{"control-plane", "Running", "v1.36.3", "v1.36.3"},
+		{"md-0", "Running", "v1.33.13", "v1.33.13"},
+		{"md-1", "Running", "v1.36.1", "v1.36.1"},
+	}
+	got := machines(t, shared, namespace, "lagging")
+	if diff := cmp.Diff(want, slices.Clip(got)); diff != "" {
+		t.Errorf("machines (-want +got):\n%s", diff)
+	}
+}
