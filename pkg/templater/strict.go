@@ -1,6 +1,7 @@
 package templater
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (o Object) Renamed(name string, text []byte) (Object, error) {
 	}
 	u.SetName(name)
 	data, err := u.MarshalJSON()
-	return Object{Kind: o.Kind, Name: name, YAML: text, JSON: data}, err
+	return Object{Kind: o.Kind, Name: name, YAML: text, JSON: bytes.TrimSuffix(data, []byte("\n"))}, err
 }
 
 // Checker decodes rendered text strictly. It may be used by several goroutines.
@@ -70,13 +71,20 @@ func (c *Checker) Decode(text []byte) (Object, error) {
 	if known, ok := c.checked.Load(string(text)); ok {
 		return known.(Object), nil
 	}
+	if bytes.Contains(text, []byte("\n---")) {
+		// The decoder would read the first one and leave out the rest.
+		return Object{}, errors.New("decoding what was rendered: a template must render one document")
+	}
 	data, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return Object{}, fmt.Errorf("decoding what was rendered: %w", err)
 	}
 	var meta metav1.PartialObjectMetadata
-	if err := json.Unmarshal(data, &meta); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &meta); err != nil {
 		return Object{}, fmt.Errorf("decoding what was rendered: %w", err)
+	}
+	if meta.Kind == "" || meta.APIVersion == "" {
+		return Object{}, errors.New("decoding what was rendered: an object must have apiVersion and kind")
 	}
 	object := Object{Kind: meta.GroupVersionKind(), Name: meta.Name, YAML: text, JSON: data}
 	if err := c.check(object); err != nil {
@@ -124,7 +132,20 @@ func (c *Checker) checkSchema(object Object) error {
 	if err != nil {
 		return err
 	}
-	return validator.Validate(u.Object).AsError()
+	strict, err := checkMetadata(u.Object["metadata"])
+	return errors.Join(append(strict, err, validator.Validate(u.Object).AsError())...)
+}
+
+// checkMetadata checks what no schema describes, since every kind has the same.
+func checkMetadata(metadata any) (strict []error, err error) {
+	data, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return nil, err
+	}
+	var typed struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	return kjson.UnmarshalStrict(data, &typed)
 }
 
 func (c *Checker) validator(kind schema.GroupVersionKind) (*validate.SchemaValidator, error) {
@@ -142,20 +163,23 @@ func (c *Checker) validator(kind schema.GroupVersionKind) (*validate.SchemaValid
 		return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
 	}
 	forbidUnknown(&s)
-	// The API server owns metadata; every kind has the same.
 	s.Properties["metadata"] = spec.Schema{}
 	v := validate.NewSchemaValidator(&s, nil, "", strfmt.Default)
 	c.validators[kind] = v
 	return v, nil
 }
 
+// forbidUnknown makes every field that the schema does not name an error.
 func forbidUnknown(s *spec.Schema) {
-	if len(s.Properties) > 0 {
+	if s.Type.Contains("object") && s.AdditionalProperties == nil {
 		s.AdditionalProperties = &spec.SchemaOrBool{Allows: false}
 	}
 	for name, property := range s.Properties {
 		forbidUnknown(&property)
 		s.Properties[name] = property
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		forbidUnknown(s.AdditionalProperties.Schema)
 	}
 	if s.Items != nil && s.Items.Schema != nil {
 		forbidUnknown(s.Items.Schema)

@@ -9,7 +9,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"reflect"
+	"strings"
 	"text/template"
+	"unicode/utf8"
 
 	"github.com/Masterminds/sprig/v3"
 )
@@ -48,14 +51,36 @@ func functions() template.FuncMap {
 	return allowed
 }
 
-// quote writes any string as a YAML scalar that reads back as the same string:
-// JSON is YAML.
+// quote writes a string as a YAML scalar that reads back as the same string.
+// JSON is YAML, but for the characters that YAML takes as line breaks or does
+// not allow at all: those are escaped.
 func quote(value any) (string, error) {
+	text := reflect.ValueOf(value)
+	if text.Kind() != reflect.String {
+		return "", fmt.Errorf("quote takes a string, not %T", value)
+	}
+	if !utf8.ValidString(text.String()) {
+		return "", fmt.Errorf("%q is not text in UTF-8", text.String())
+	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	if err := encoder.Encode(text.String()); err != nil {
 		return "", err
 	}
-	return string(bytes.TrimSuffix(out.Bytes(), []byte("\n"))), nil
+	var quoted strings.Builder
+	for _, r := range strings.TrimSuffix(out.String(), "\n") {
+		if special(r) {
+			fmt.Fprintf(&quoted, `\u%04x`, r)
+		} else {
+			quoted.WriteRune(r)
+		}
+	}
+	return quoted.String(), nil
+}
+
+// special are the characters that JSON takes as they are and YAML does not:
+// what its c-printable leaves out, the line break U+0085, the byte order mark.
+func special(r rune) bool {
+	return r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }

@@ -1,6 +1,9 @@
 package v1alpha1
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // API groups of documents that are read. Documents of EKS Anywhere are read as
 // they stand.
@@ -39,7 +42,7 @@ type Cluster struct {
 type ClusterSpec struct {
 	// KubernetesVersion of the control plane and of every following worker
 	// node group: a minor ("1.34") or an exact version ("1.34.2").
-	KubernetesVersion KubernetesVersion `json:"kubernetesVersion"`
+	KubernetesVersion KubernetesVersion `json:"kubernetesVersion,omitzero"`
 	// ControlPlaneConfiguration is the control plane's size.
 	ControlPlaneConfiguration ControlPlaneConfiguration `json:"controlPlaneConfiguration,omitzero"`
 	// WorkerNodeGroupConfigurations are the worker node groups. Their order is
@@ -183,6 +186,9 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 // UnmarshalText reads what MarshalText writes.
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
+	if err != nil || parsed < 0 {
+		return errors.New("write a duration such as 90s or 1m30s, or 0s for at once")
+	}
 	d.Duration = parsed
-	return err
+	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/blang/semver/v4"
-	capiversion "sigs.k8s.io/cluster-api/util/version"
 )
 
 // Version is one exact version of Kubernetes, such as v1.34.2 or
@@ -22,7 +22,7 @@ type Version struct {
 // ParseVersion reads an exact version, with or without the leading v.
 func ParseVersion(text string) (Version, error) {
 	parsed, err := semver.Parse(strings.TrimPrefix(text, "v"))
-	if err != nil || len(parsed.Pre) > 0 {
+	if err != nil || len(parsed.Pre) > 0 || parsed.Major == 0 {
 		return Version{}, fmt.Errorf("%q is not a version of Kubernetes such as v1.34.2", text)
 	}
 	return Version{major: parsed.Major, minor: parsed.Minor, patch: parsed.Patch, build: strings.Join(parsed.Build, ".")}, nil
@@ -42,7 +42,11 @@ func (v Version) String() string {
 	if v.IsZero() {
 		return ""
 	}
-	return "v" + v.semver().String()
+	text := fmt.Sprintf("v%d.%d.%d", v.major, v.minor, v.patch)
+	if v.build != "" {
+		text += "+" + v.build
+	}
+	return text
 }
 
 // IsZero tells whether this is no version.
@@ -50,28 +54,48 @@ func (v Version) IsZero() bool {
 	return v == Version{}
 }
 
-func (v Version) semver() semver.Version {
-	s := semver.Version{Major: v.major, Minor: v.minor, Patch: v.patch}
-	if v.build != "" {
-		s.Build = strings.Split(v.build, ".")
-	}
-	return s
-}
-
 // Minor is the minor that the version is a patch of.
 func (v Version) Minor() Minor { return Minor{Major: v.major, Minor: v.minor} }
 
 // Compare is negative where v is older than other, 0 where they are equal,
-// positive where it is newer. Builds are ordered as Cluster API orders them;
-// of two builds that have no order (commit hashes) the text decides, so that
-// the order is total.
+// positive where it is newer. Builds are ordered as Cluster API orders them:
+// none before any, numbers by their value, numbers before words, the shorter
+// before the longer. Where Cluster API sees no order (commit hashes, 1 and 01)
+// the text decides, so that the order is total.
 func (v Version) Compare(other Version) int {
-	switch c := capiversion.Compare(v.semver(), other.semver(), capiversion.WithBuildTags()); c {
-	case 2:
-		return strings.Compare(v.String(), other.String())
-	default:
-		return c
+	return cmp.Or(
+		v.Minor().Compare(other.Minor()),
+		cmp.Compare(v.patch, other.patch),
+		slices.CompareFunc(v.buildIdentifiers(), other.buildIdentifiers(), buildIdentifier.compare),
+		strings.Compare(v.build, other.build),
+	)
+}
+
+// buildIdentifier is one part of a build: a number where word is empty.
+type buildIdentifier struct {
+	word   string
+	number uint64
+}
+
+func (b buildIdentifier) compare(other buildIdentifier) int {
+	return cmp.Or(strings.Compare(b.word, other.word), cmp.Compare(b.number, other.number))
+}
+
+func (v Version) buildIdentifiers() []buildIdentifier {
+	if v.build == "" {
+		return nil
 	}
+	var identifiers []buildIdentifier
+	for part := range strings.SplitSeq(v.build, ".") {
+		identifier := buildIdentifier{word: part}
+		if strings.Trim(part, "0123456789") == "" {
+			// What is too large for the type counts as its largest number.
+			number, _ := strconv.ParseUint(part, 10, 64)
+			identifier = buildIdentifier{number: number}
+		}
+		identifiers = append(identifiers, identifier)
+	}
+	return identifiers
 }
 
 // Before tells whether v is older than other.
@@ -109,7 +133,7 @@ func (m *Minor) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-var minorPattern = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`)
+var minorPattern = regexp.MustCompile(`^v?([1-9][0-9]*)\.(0|[1-9][0-9]*)$`)
 
 // ParseMinor reads a minor, with or without the leading v.
 func ParseMinor(text string) (Minor, error) {
@@ -154,10 +178,13 @@ func (k KubernetesVersion) Exact() (Version, bool) { return k.exact, !k.exact.Is
 // IsZero tells whether no version is given.
 func (k KubernetesVersion) IsZero() bool { return k.minor == Minor{} }
 
-// String is the version as a user would write it.
+// String is the version as a user would write it. It is empty where none is given.
 func (k KubernetesVersion) String() string {
 	if exact, ok := k.Exact(); ok {
 		return exact.String()
+	}
+	if k.IsZero() {
+		return ""
 	}
 	return k.minor.String()
 }

@@ -1,0 +1,199 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// broken is the embedded management cluster that these tests break, one after
+// the other. After each cause is gone, the same command works.
+const broken = "broken"
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	cli(t, 0, "management", "start", "--name", broken)
+	t.Run("killed supervisor", func(t *testing.T) {
+		kill(t, supervisorPID(t), syscall.SIGKILL)
+		cli(t, 0, "get", "clusters", "--name", broken)
+	})
+	t.Run("killed API server", func(t *testing.T) {
+		kill(t, processes(t)["kube-apiserver"], syscall.SIGKILL)
+		eventually(t, func() bool { return get(t.Context()).code == 0 })
+	})
+	t.Run("killed controllers", func(t *testing.T) {
+		before := processes(t)["cluster-api-providers"]
+		kill(t, before, syscall.SIGKILL)
+		eventually(t, func() bool { return processes(t)["cluster-api-providers"] != before })
+	})
+	t.Run("API server that hangs", apiServerHangs)
+	t.Run("port taken", portTaken)
+	t.Run("no permission", noPermission)
+	t.Run("management cluster without Cluster API", withoutClusterAPI)
+}
+
+func get(ctx context.Context) result {
+	return everyone.run(ctx, nil, "get", "clusters", "--name", broken)
+}
+
+func apiServerHangs(t *testing.T) {
+	pid := processes(t)["kube-apiserver"]
+	kill(t, pid, syscall.SIGSTOP)
+	began := time.Now()
+	r := get(t.Context())
+	took := time.Since(began)
+	kill(t, pid, syscall.SIGCONT)
+	if r.code != 5 || !strings.Contains(r.stderr, "timed out: the management cluster https://127.0.0.1:") {
+		t.Errorf("exit code %d, want 5; stderr: %s", r.code, r.stderr)
+	}
+	if took > 30*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	cli(t, 0, "get", "clusters", "--name", broken)
+}
+
+func portTaken(t *testing.T) {
+	cli(t, 0, "management", "stop", "--name", broken)
+	var ports struct{ ProvidersWebhook int }
+	data, err := os.ReadFile(filepath.Join(everyone.home, "embedded", broken, "ports.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &ports); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports.ProvidersWebhook))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := cli(t, 1, "management", "start", "--name", broken)
+	want := fmt.Sprintf(`starting embedded management cluster "broken"
+error: starting embedded management cluster "broken": port %d of embedded management cluster "broken" is taken by another process: end that process, or use another instance with --name; its logs are in %s
+`, ports.ProvidersWebhook, filepath.Join(everyone.home, "embedded", broken, "logs"))
+	if diff := cmp.Diff(want, r.stderr); diff != "" {
+		t.Errorf("stderr (-want +got):\n%s", diff)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cli(t, 0, "management", "start", "--name", broken)
+}
+
+// noPermission uses the token of an account that may do nothing.
+func noPermission(t *testing.T) {
+	kubectl(t, broken, nil, "create", "serviceaccount", "nobody")
+	token := kubectl(t, broken, nil, "create", "token", "nobody")
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	data, err := os.ReadFile(filepath.Join(everyone.home, "embedded", broken, "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := func(args ...string) {
+		if r := execute(t.Context(), nil, everyone.environment(), everyone.kubectl, append([]string{"--kubeconfig", kubeconfig, "config"}, args...)...); r.code != 0 {
+			t.Fatal(r.stderr)
+		}
+	}
+	set("set-credentials", "nobody", "--token", token)
+	set("set-context", "--current", "--user", "nobody")
+	r := cli(t, 3, "create", "cluster", "--management", "kubeconfig", "--kubeconfig", kubeconfig, "-f", specFile(t, "forbidden", "1.34", "md-0"))
+	if !strings.Contains(r.stderr, `User "system:serviceaccount:default:nobody" cannot get resource "clusters"`) || !strings.Contains(r.stderr, "config/rbac") {
+		t.Errorf("stderr does not name privilege and remedy: %s", r.stderr)
+	}
+}
+
+func withoutClusterAPI(t *testing.T) {
+	kubectl(t, broken, nil, "delete", "crd", "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io")
+	eventually(t, func() bool { return get(t.Context()).code == 3 })
+	r := cli(t, 3, "get", "clusters", "--name", broken)
+	if !strings.Contains(r.stderr, "has no Cluster API v1beta2: install Cluster API 1.14 or newer") {
+		t.Errorf("stderr: %s", r.stderr)
+	}
+	// The next start puts the kind back.
+	cli(t, 0, "management", "stop", "--name", broken)
+	cli(t, 0, "get", "clusters", "--name", broken)
+}
+
+// TestCreateInterruptedAndTimedOut stops create twice; what it began goes on,
+// and the same command finishes the job.
+func TestCreateInterruptedAndTimedOut(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t, shared, "interrupted")
+	args := []string{"create", "cluster", "-n", namespace, "-f", specFile(t, "stopped", "1.34", "md-0")}
+
+	r := cli(t, 5, append(args, "--timeout", "3s")...)
+	if want := "Cluster API goes on creating cluster interrupted/stopped: run the same command again to go on watching\n"; !strings.HasSuffix(r.stderr, want) {
+		t.Errorf("stderr is %q, want the end %q", r.stderr, want)
+	}
+
+	cmd := exec.CommandContext(t.Context(), everyone.cli, args...)
+	cmd.Env = everyone.environment()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(2*time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	_ = cmd.Wait()
+	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(stderr.String(), "interrupted; Cluster API goes on creating cluster interrupted/stopped") {
+		t.Errorf("exit code %d, want 130; stderr: %s", cmd.ProcessState.ExitCode(), stderr.String())
+	}
+	if r := cli(t, 0, args...); strings.Contains(r.stderr, "objects created") || !strings.Contains(r.stdout, "cluster interrupted/stopped is ready after") {
+		t.Errorf("the third run did not finish the job of the first: %s%s", r.stderr, r.stdout)
+	}
+}
+
+func kill(t *testing.T, pid int, signal syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatalf("sending %s to process %d: %v", signal, pid, err)
+	}
+}
+
+type progress struct {
+	SupervisorPID int
+	Processes     map[string]int
+}
+
+func readProgress(t *testing.T) progress {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(everyone.home, "embedded", broken, "progress.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p progress
+	if err := json.Unmarshal(data, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func supervisorPID(t *testing.T) int        { return readProgress(t).SupervisorPID }
+func processes(t *testing.T) map[string]int { return readProgress(t).Processes }
+
+// eventually asks until the answer is yes, at most a minute.
+func eventually(t *testing.T, is func() bool) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-deadline:
+			t.Fatal("it did not happen within a minute")
+		case <-tick.C:
+		}
+	}
+}
