@@ -4,6 +4,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -20,6 +21,8 @@ type Cluster struct {
 	// Phase as Cluster API calls it: Pending, Provisioning, Provisioned, Deleting, Failed.
 	Phase  string `json:"phase"`
 	Paused bool   `json:"paused,omitempty"`
+	// Deleting is true once the cluster was told to go away.
+	Deleting bool `json:"deleting,omitempty"`
 	// Infrastructure says why the cluster's infrastructure is not provisioned;
 	// it is empty once it is.
 	Infrastructure string `json:"infrastructure,omitempty"`
@@ -98,23 +101,28 @@ func (m Machine) ReadyAt(version v1alpha1.Version) bool {
 	return m.Ready && !m.Deleting && m.Version == version && m.Kubelet == version
 }
 
-// Done tells whether all parts of the cluster are as wanted.
+// Done tells whether all parts of the cluster are as wanted. A cluster that is
+// being deleted never is.
 func (c Cluster) Done() bool {
 	for _, part := range c.Parts() {
 		if !part.Done() {
 			return false
 		}
 	}
-	return c.Infrastructure == ""
+	return c.Infrastructure == "" && !c.Deleting
 }
 
 // Waiting names what is being waited for, the first thing first; it is empty
 // when the cluster is done.
 func (c Cluster) Waiting() string {
-	if c.Paused {
+	switch {
+	case c.Done():
+		return ""
+	case c.Paused:
 		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
-	}
-	if c.Infrastructure != "" {
+	case c.Deleting:
+		return c.leaving()
+	case c.Infrastructure != "":
 		return "infrastructure: " + c.Infrastructure
 	}
 	for _, part := range c.Parts() {
@@ -125,18 +133,54 @@ func (c Cluster) Waiting() string {
 	return ""
 }
 
+// leaving names what of a cluster that is being deleted is still there.
+func (c Cluster) leaving() string {
+	for _, part := range slices.Backward(c.Parts()) {
+		if len(part.Machines) == 0 {
+			continue
+		}
+		m := part.Machines[0]
+		text := fmt.Sprintf("%s: %d machines left; machine %s is %s", part.Name, len(part.Machines), m.Name, m.Phase)
+		if m.Reason != "" {
+			text += ": " + m.Reason
+		}
+		return text
+	}
+	return "Cluster API to remove the cluster's last objects"
+}
+
 func (p Part) waiting() string {
-	progress := fmt.Sprintf("%s: %d of %d machines ready at %s", p.Name, p.Ready(), p.Replicas, p.Version)
+	progress := fmt.Sprintf("%s: %d of %d machines ready", p.Name, p.Ready(), p.Replicas)
+	if !p.Version.IsZero() {
+		progress += " at " + p.Version.String()
+	}
 	for _, m := range p.Machines {
 		if !m.ReadyAt(p.Version) {
-			if m.Reason == "" {
-				return fmt.Sprintf("%s; machine %s is %s", progress, m.Name, m.Phase)
-			}
-			return fmt.Sprintf("%s; machine %s is %s: %s", progress, m.Name, m.Phase, m.Reason)
+			return progress + "; " + m.waiting(p.Version)
 		}
 	}
-	if p.Reason != "" {
+	switch surplus := len(p.Machines) - p.Replicas; {
+	case p.Reason != "":
 		return progress + "; " + p.Reason
+	case surplus > 0:
+		return fmt.Sprintf("%s, %d more to go", progress, surplus)
+	case surplus == 0:
+		return progress + "; Cluster API does not report it as available yet"
 	}
 	return progress
+}
+
+// waiting says why the machine is not ready at the version.
+func (m Machine) waiting(version v1alpha1.Version) string {
+	text := fmt.Sprintf("machine %s is %s", m.Name, m.Phase)
+	switch {
+	case m.Version != version && !m.Version.IsZero():
+		text += " at " + m.Version.String()
+	case m.Kubelet != version && !m.Kubelet.IsZero():
+		text += " with its kubelet at " + m.Kubelet.String()
+	}
+	if m.Reason != "" {
+		text += ": " + m.Reason
+	}
+	return text
 }

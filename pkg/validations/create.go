@@ -1,6 +1,8 @@
 package validations
 
 import (
+	"slices"
+
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -10,12 +12,14 @@ type Resolved struct {
 	Config   *v1alpha1.Config
 	Versions v1alpha1.ClusterVersions
 	Set      versionsbundle.Set
+	// Warnings are those of decoding and those about what a valid spec asks for
+	// and does not get.
+	Warnings []v1alpha1.Warning
 }
 
 // Create checks everything that can be known of a new cluster without a
 // management cluster, and resolves its versions. All that is wrong is in one
-// error, of type v1alpha1.Problems. Warnings are added to the config. running
-// is as for versionsbundle.Resolve.
+// error, of type v1alpha1.Problems. running is as for versionsbundle.Resolve.
 func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1alpha1.ClusterVersions) (Resolved, error) {
 	errs := Spec(config.Cluster)
 	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running)
@@ -27,6 +31,6 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 	if len(errs) > 0 {
 		return Resolved{}, config.Locate(v1alpha1.ClusterKind, errs).OrNil()
 	}
-	config.Warn(v1alpha1.ClusterKind, Warnings(config.Cluster))
-	return Resolved{Config: config, Versions: versions, Set: set}, nil
+	warnings := slices.Concat(config.Warnings, config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)))
+	return Resolved{Config: config, Versions: versions, Set: set, Warnings: warnings}, nil
 }

@@ -4,6 +4,8 @@ package validations
 
 import (
 	"fmt"
+	"iter"
+	"math"
 	"strings"
 
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -29,27 +31,23 @@ func Spec(cluster *v1alpha1.Cluster) field.ErrorList {
 	errs = append(errs, controlPlane(cluster.Spec.ControlPlaneConfiguration, spec.Child("controlPlaneConfiguration"))...)
 	errs = append(errs, groups(cluster, spec.Child("workerNodeGroupConfigurations"))...)
 	errs = append(errs, datacenter(cluster.Spec.DatacenterRef, spec.Child("datacenterRef"))...)
+	errs = append(errs, managementCluster(cluster.Spec.ManagementCluster, spec.Child("managementCluster"))...)
 	errs = append(errs, externalEtcd(cluster.Spec.ExternalEtcdConfiguration, spec.Child("externalEtcdConfiguration"))...)
 	return append(errs, networks(cluster.Spec.ClusterNetwork, spec.Child("clusterNetwork"))...)
 }
 
 // Versions returns where the exact versions of a new cluster break the skew
-// policy. A version that could not be resolved is left out.
+// policy.
 func Versions(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) field.ErrorList {
-	var errs field.ErrorList
 	if versions.ControlPlane.IsZero() {
 		return nil
 	}
-	path := field.NewPath("spec", "workerNodeGroupConfigurations")
-	for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
-		version := versions.WorkerNodeGroups[group.Name]
-		if !group.Pinned() || version.IsZero() {
-			continue
-		}
-		if err := skew.Check(versions.ControlPlane, version); err != nil {
+	var errs field.ErrorList
+	for path, group := range pinned(cluster, versions) {
+		if err := skew.Check(versions.ControlPlane, versions.WorkerNodeGroups[group.Name]); err != nil {
 			detail := fmt.Sprintf("group %s %s; use %s to %s, or change spec.kubernetesVersion",
 				group.Name, err, skew.Oldest(versions.ControlPlane), versions.ControlPlane)
-			errs = append(errs, field.Invalid(path.Index(i).Child("kubernetesVersion"), group.KubernetesVersion.String(), detail))
+			errs = append(errs, field.Invalid(path, group.KubernetesVersion.String(), detail))
 		}
 	}
 	return errs
@@ -64,16 +62,35 @@ func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions
 		return nil
 	}
 	var errs field.ErrorList
-	path := field.NewPath("spec", "workerNodeGroupConfigurations")
-	for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
-		version := versions.WorkerNodeGroups[group.Name]
-		if group.Pinned() && !version.IsZero() && version.Minor() != versions.ControlPlane.Minor() {
-			errs = append(errs, field.Invalid(path.Index(i).Child("kubernetesVersion"), group.KubernetesVersion.String(),
+	for path, group := range pinned(cluster, versions) {
+		if versions.WorkerNodeGroups[group.Name].Minor() != versions.ControlPlane.Minor() {
+			errs = append(errs, field.Invalid(path, group.KubernetesVersion.String(),
 				fmt.Sprintf("machines of group %s need kubeadm %s to join, and the versions bundle has no download of it; add it with --bundles, or use a version of minor %s",
 					group.Name, versions.ControlPlane, versions.ControlPlane.Minor())))
 		}
 	}
 	return errs
+}
+
+// pinned visits the worker node groups that have a version of their own, with
+// its path. A version that could not be resolved is left out, and so are groups
+// that share a name: which of them has which version is not known.
+func pinned(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) iter.Seq2[*field.Path, v1alpha1.WorkerNodeGroupConfiguration] {
+	named := map[string]int{}
+	for _, group := range cluster.Spec.WorkerNodeGroupConfigurations {
+		named[group.Name]++
+	}
+	path := field.NewPath("spec", "workerNodeGroupConfigurations")
+	return func(yield func(*field.Path, v1alpha1.WorkerNodeGroupConfiguration) bool) {
+		for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
+			if !group.Pinned() || named[group.Name] > 1 || versions.WorkerNodeGroups[group.Name].IsZero() {
+				continue
+			}
+			if !yield(path.Index(i).Child("kubernetesVersion"), group) {
+				return
+			}
+		}
+	}
 }
 
 func metadata(meta v1alpha1.Meta) field.ErrorList {
@@ -107,11 +124,22 @@ func controlPlane(config v1alpha1.ControlPlaneConfiguration, path *field.Path) f
 }
 
 func oddCount(count int, why string, path *field.Path) field.ErrorList {
+	if errs := machineCount(count, 1, path); len(errs) > 0 {
+		return errs
+	}
+	if count%2 == 0 {
+		return field.ErrorList{field.Invalid(path, count, fmt.Sprintf("must be odd: %s, and an even number survives no more failures than one less; use %d or %d", why, count-1, count+1))}
+	}
+	return nil
+}
+
+// machineCount is a number that Cluster API's objects can hold.
+func machineCount(count, least int, path *field.Path) field.ErrorList {
 	switch {
-	case count < 1:
-		return field.ErrorList{field.Invalid(path, count, "must be at least 1")}
-	case count%2 == 0:
-		return field.ErrorList{field.Invalid(path, count, fmt.Sprintf("must be odd, since %s and an even number has no majority more; use %d or %d", why, count-1, count+1))}
+	case count < least:
+		return field.ErrorList{field.Invalid(path, count, fmt.Sprintf("must be %d or more", least))}
+	case count > math.MaxInt32:
+		return field.ErrorList{field.Invalid(path, count, fmt.Sprintf("must be %d or less", math.MaxInt32))}
 	}
 	return nil
 }
@@ -130,9 +158,7 @@ func groups(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 		} else {
 			first[group.Name] = i
 		}
-		if group.Replicas() < 0 {
-			errs = append(errs, field.Invalid(at.Child("count"), group.Replicas(), "must be 0 or more"))
-		}
+		errs = append(errs, machineCount(group.Replicas(), 0, at.Child("count"))...)
 	}
 	return errs
 }
@@ -159,6 +185,13 @@ func datacenter(ref v1alpha1.Ref, path *field.Path) field.ErrorList {
 		errs = append(errs, field.Required(path.Child("name"), "the name of the provider document; where there is none, any name"))
 	}
 	return errs
+}
+
+func managementCluster(config v1alpha1.ManagementCluster, path *field.Path) field.ErrorList {
+	if config.Name == "" {
+		return nil
+	}
+	return dnsLabel(config.Name, utilvalidation.DNS1123LabelMaxLength, path.Child("name"))
 }
 
 func externalEtcd(config *v1alpha1.ExternalEtcdConfiguration, path *field.Path) field.ErrorList {

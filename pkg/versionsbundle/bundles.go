@@ -3,7 +3,6 @@
 package versionsbundle
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -65,32 +64,16 @@ type Download struct {
 	SHA256 string `json:"sha256"` // 64 hexadecimal digits
 }
 
-// Parse reads a release manifest. The name of the file is used in messages.
+// Parse reads a release manifest. All that is wrong with it is in one error, of
+// type v1alpha1.Problems. The name of the file is used in messages.
 func Parse(file string, data []byte) (*Bundles, error) {
 	var bundles Bundles
-	if err := v1alpha1.DecodeStrict(file, data, Kind, &bundles); err != nil {
+	document, err := v1alpha1.DecodeStrict(file, data, Kind, &bundles)
+	if err != nil {
 		return nil, err
 	}
-	if bundles.APIVersion != v1alpha1.APIVersion || bundles.Kind != Kind {
-		return nil, fmt.Errorf("%s: a release manifest has apiVersion %s and kind %s", file, v1alpha1.APIVersion, Kind)
-	}
-	if len(bundles.Spec.VersionsBundles) == 0 {
-		return nil, fmt.Errorf("%s: spec.versionsBundles: at least one is required", file)
-	}
-	seen := map[v1alpha1.Version]bool{}
-	for i, bundle := range bundles.Spec.VersionsBundles {
-		for j, release := range bundle.Releases {
-			at := fmt.Sprintf("%s: spec.versionsBundles[%d].releases[%d].version", file, i, j)
-			switch {
-			case release.Version.IsZero():
-				return nil, fmt.Errorf("%s: required", at)
-			case release.Version.Minor() != bundle.KubeVersion:
-				return nil, fmt.Errorf("%s: %s is not a patch of %s", at, release.Version, bundle.KubeVersion)
-			case seen[release.Version]:
-				return nil, fmt.Errorf("%s: %s stands in the file twice", at, release.Version)
-			}
-			seen[release.Version] = true
-		}
+	if err := document.Locate(bundles.validate()).OrNil(); err != nil {
+		return nil, err
 	}
 	return &bundles, nil
 }
@@ -98,12 +81,9 @@ func Parse(file string, data []byte) (*Bundles, error) {
 // Versions are all exact versions, oldest first.
 func (b *Bundles) Versions() []v1alpha1.Version {
 	var versions []v1alpha1.Version
-	for _, bundle := range b.Spec.VersionsBundles {
-		for _, release := range bundle.Releases {
-			versions = append(versions, release.Version)
-		}
+	for _, release := range b.Releases() {
+		versions = append(versions, release.Version)
 	}
-	slices.SortFunc(versions, v1alpha1.Version.Compare)
 	return versions
 }
 

@@ -1,19 +1,25 @@
 package versionsbundle
 
 import (
-	"fmt"
+	"errors"
+	"regexp"
 	"strings"
 )
 
 // Image is a full reference of a container image: registry, path, name, tag.
 type Image string
 
+const imageForm = "an image with repository and tag and without digest, such as registry.k8s.io/pause:3.10"
+
+// A digest has no place in what kubeadm is told: repository and tag.
+var imagePattern = regexp.MustCompile(`^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)+:[a-zA-Z0-9_][a-zA-Z0-9_.-]*$`)
+
 // UnmarshalText reads a reference, which must have a tag and a path.
 func (i *Image) UnmarshalText(text []byte) error {
-	*i = Image(text)
-	if i.Tag() == "" || i.Repository() == "" {
-		return fmt.Errorf("must be an image with repository and tag, such as registry.k8s.io/pause:3.10")
+	if !imagePattern.Match(text) {
+		return errors.New("must be " + imageForm)
 	}
+	*i = Image(text)
 	return nil
 }
 

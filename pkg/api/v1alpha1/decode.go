@@ -18,25 +18,23 @@ type Config struct {
 	// Warnings are about fields that are read and not acted on.
 	Warnings []Warning
 
-	file  string
-	lines map[string]map[string]int // kind -> path -> line
+	documents map[string]Document // by kind
 }
 
 // Locate gives errors about the document of a kind their place in the file.
 func (c *Config) Locate(kind string, errs field.ErrorList) Problems {
-	problems := make(Problems, len(errs))
-	for i, err := range errs {
-		problems[i] = Problem{File: c.file, Line: lineOf(c.lines[kind], err.Field), Err: err}
-	}
-	return problems
+	return c.documents[kind].Locate(errs)
 }
 
-// Warn adds warnings about the document of a kind.
-func (c *Config) Warn(kind string, warnings []Warning) {
-	for _, warning := range warnings {
-		warning.File, warning.Line = c.file, lineOf(c.lines[kind], warning.Path)
-		c.Warnings = append(c.Warnings, warning)
+// LocateWarnings gives warnings about the document of a kind their place in the file.
+func (c *Config) LocateWarnings(kind string, warnings []Warning) []Warning {
+	document := c.documents[kind]
+	located := make([]Warning, len(warnings))
+	for i, warning := range warnings {
+		warning.File, warning.Line = document.file, document.line(warning.Path)
+		located[i] = warning
 	}
+	return located
 }
 
 // documentKinds are the kinds that a file may hold, with their Go types.
@@ -53,19 +51,19 @@ func documentKinds() map[string]reflect.Type {
 // problem, and all of them are reported in one error of type Problems.
 // Defaults are applied. The name of the file is used in messages only.
 func Decode(file string, data []byte) (*Config, error) {
-	d := decoder{config: &Config{file: file, lines: map[string]map[string]int{}}}
+	d := decoder{config: &Config{documents: map[string]Document{}}, file: file}
 	documents, problems := splitDocuments(file, data)
-	d.problems = problems
+	d.problems, d.unread = problems, len(problems) > 0
 	for _, document := range documents {
 		d.document(document)
 	}
-	if d.config.Cluster == nil && len(d.problems) == 0 {
-		d.problem(0, field.Required(nil, "no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with"))
+	switch {
+	case d.config.Cluster != nil:
+		d.attachDatacenter()
+	case !d.unread:
+		d.problems = append(d.problems, newProblem(file, 0, field.Required(nil, "no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with")))
 	}
 	if err := d.problems.OrNil(); err != nil {
-		return nil, err
-	}
-	if err := d.attachDatacenter(); err != nil {
 		return nil, err
 	}
 	setDefaults(d.config.Cluster)
@@ -74,36 +72,30 @@ func Decode(file string, data []byte) (*Config, error) {
 
 type decoder struct {
 	config   *Config
+	file     string
 	inMemory *InMemoryDatacenterConfig
 	docker   *DockerDatacenterConfig
 	problems Problems
-}
-
-func (d *decoder) problem(line int, err *field.Error) {
-	d.problems = append(d.problems, Problem{File: d.config.file, Line: line, Err: err})
+	// unread is true where something in the file could not be read, or is of no
+	// known kind: it might be what is missing.
+	unread bool
 }
 
 func (d *decoder) document(node *yaml.Node) {
-	apiVersion, kind := scalarField(node, "apiVersion"), scalarField(node, "kind")
-	goType, known := documentKinds()[kind]
-	switch {
-	case kind == "":
-		d.problem(node.Line, field.Required(field.NewPath("kind"), "each document needs apiVersion and kind"))
-		return
-	case !known:
-		d.problem(node.Line, field.NotSupported(field.NewPath("kind"), kind, slices.Sorted(maps.Keys(documentKinds()))))
-		return
-	case apiVersion != APIVersion && apiVersion != APIVersionEKSA:
-		d.problem(node.Line, field.NotSupported(field.NewPath("apiVersion"), apiVersion, []string{APIVersion, APIVersionEKSA}))
-		return
-	case d.config.lines[kind] != nil:
-		d.problem(node.Line, field.Duplicate(field.NewPath("kind"), kind+": a file describes one cluster; put other clusters into files of their own"))
+	kind, problems := header(d.file, node, slices.Sorted(maps.Keys(documentKinds())), []string{APIVersion, APIVersionEKSA})
+	if len(problems) > 0 {
+		d.problems, d.unread = append(d.problems, problems...), true
 		return
 	}
-	r := newReader(d.config.file, kind)
-	value := reflect.New(goType)
+	if first, twice := d.config.documents[kind]; twice {
+		detail := fmt.Sprintf("the document in line %d is of this kind already; a file describes one cluster: put others into files of their own", first.line(""))
+		d.problems = append(d.problems, newProblem(d.file, node.Line, &field.Error{Type: field.ErrorTypeDuplicate, Field: "kind", BadValue: kind, Detail: detail}))
+		return
+	}
+	r := newReader(d.file, kind)
+	value := reflect.New(documentKinds()[kind])
 	r.into(node, value)
-	d.config.lines[kind] = r.lines
+	d.config.documents[kind] = r.document
 	d.problems = append(d.problems, r.problems...)
 	d.config.Warnings = append(d.config.Warnings, r.warnings...)
 	switch document := value.Interface().(type) {
@@ -119,22 +111,13 @@ func (d *decoder) document(node *yaml.Node) {
 // attachDatacenter keeps the provider document that datacenterRef names. Every
 // field of the kinds there are is optional, so that it may be left out; one
 // that nothing refers to is a mistake.
-func (d *decoder) attachDatacenter() error {
+func (d *decoder) attachDatacenter() {
 	ref := d.config.Cluster.Spec.DatacenterRef
-	check := func(kind string, meta Meta) {
-		path := field.NewPath("metadata", "name")
-		line := lineOf(d.config.lines[kind], path.String())
-		if ref.Kind != kind {
-			d.problem(line, field.Invalid(path, meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster's spec.datacenterRef has kind %q; remove this document or correct the reference", kind, ref.Kind)))
-		} else if ref.Name != meta.Name {
-			d.problem(line, field.Invalid(path, meta.Name, fmt.Sprintf("spec.datacenterRef of the cluster names %q; use one name for both", ref.Name)))
-		}
-	}
 	if d.inMemory != nil {
-		check(InMemoryKind, d.inMemory.Metadata)
+		d.referred(InMemoryKind, d.inMemory.Metadata)
 	}
 	if d.docker != nil {
-		check(DockerKind, d.docker.Metadata)
+		d.referred(DockerKind, d.docker.Metadata)
 	}
 	switch ref.Kind {
 	case InMemoryKind:
@@ -148,7 +131,29 @@ func (d *decoder) attachDatacenter() error {
 			d.config.Docker = &DockerDatacenterConfig{APIVersion: APIVersion, Kind: DockerKind, Metadata: Meta{Name: ref.Name}}
 		}
 	}
-	return d.problems.OrNil()
+}
+
+// referred checks that the cluster refers to a provider document. A name that
+// could not be read is a problem of its own, as is a reference that is not
+// complete.
+func (d *decoder) referred(kind string, meta Meta) {
+	cluster := d.config.Cluster
+	ref := cluster.Spec.DatacenterRef
+	if ref.Kind == "" || ref.Name == "" || meta.Name == "" && len(d.problems) > 0 {
+		return
+	}
+	path := field.NewPath("metadata")
+	var errs field.ErrorList
+	switch {
+	case ref.Kind != kind:
+		errs = append(errs, field.Invalid(path.Child("name"), meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster's spec.datacenterRef has kind %q; remove this document or correct the reference", kind, ref.Kind)))
+	case ref.Name != meta.Name:
+		errs = append(errs, field.Invalid(path.Child("name"), meta.Name, fmt.Sprintf("spec.datacenterRef of the cluster names %q; use one name for both", ref.Name)))
+	}
+	if meta.Namespace != "" && meta.Namespace != cluster.Metadata.Namespace {
+		errs = append(errs, field.Invalid(path.Child("namespace"), meta.Namespace, fmt.Sprintf("the cluster has namespace %q; use one for both, or leave it out here", cluster.Metadata.Namespace)))
+	}
+	d.problems = append(d.problems, d.config.Locate(kind, errs)...)
 }
 
 func setDefaults(c *Cluster) {

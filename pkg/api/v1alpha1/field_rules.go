@@ -1,5 +1,11 @@
 package v1alpha1
 
+import (
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
 // fieldRule is what is done about a field that EKS Anywhere has and that
 // clusterctl-x does not act on.
 type fieldRule struct {
@@ -16,19 +22,39 @@ func never(text string) fieldRule { return fieldRule{text: text} }
 
 func harmless(text string) fieldRule { return fieldRule{warning: true, text: text} }
 
+// ruleFor is the rule for a field at a path that ends in the given name.
+func ruleFor(kind string, at *field.Path, name string) (fieldRule, bool) {
+	if plain(name) != name {
+		return fieldRule{}, false // quoted in the path, which may not be taken apart then
+	}
+	path := indices.ReplaceAllString(at.String(), "")
+	if rule, ok := fieldRules[kind+"."+path]; ok {
+		return rule, true
+	}
+	rule, ok := objectRules[path]
+	_, ofSpec := documentKinds()[kind]
+	return rule, ok && ofSpec
+}
+
+var indices = regexp.MustCompile(`\[[0-9]+\]`)
+
+// objectRules maps paths to the rules for what every object in an API server
+// has, whichever document of a cluster spec it is.
+var objectRules = map[string]fieldRule{
+	"status":                     harmless("status is read from the cluster; this one is ignored"),
+	"metadata.annotations":       harmless("annotations of the document are not carried over to the cluster"),
+	"metadata.labels":            harmless("labels of the document are not carried over to the cluster"),
+	"metadata.creationTimestamp": harmless("belongs to an object that was read from a cluster; ignored"),
+	"metadata.generation":        harmless("belongs to an object that was read from a cluster; ignored"),
+	"metadata.resourceVersion":   harmless("belongs to an object that was read from a cluster; ignored"),
+	"metadata.uid":               harmless("belongs to an object that was read from a cluster; ignored"),
+	"metadata.finalizers":        harmless("belongs to an object that was read from a cluster; ignored"),
+	"metadata.managedFields":     harmless("belongs to an object that was read from a cluster; ignored"),
+	"metadata.ownerReferences":   harmless("belongs to an object that was read from a cluster; ignored"),
+}
+
 // fieldRules maps kind and path, without indices, to the rule for the field.
 var fieldRules = map[string]fieldRule{
-	"Cluster.status":               harmless("status is read from the cluster; this one is ignored"),
-	"Cluster.metadata.annotations": harmless("annotations of the document are not carried over to the cluster"),
-	"Cluster.metadata.labels":      harmless("labels of the document are not carried over to the cluster"),
-
-	"Cluster.metadata.creationTimestamp": harmless("belongs to an object that was read from a cluster; ignored"),
-	"Cluster.metadata.generation":        harmless("belongs to an object that was read from a cluster; ignored"),
-	"Cluster.metadata.resourceVersion":   harmless("belongs to an object that was read from a cluster; ignored"),
-	"Cluster.metadata.uid":               harmless("belongs to an object that was read from a cluster; ignored"),
-	"Cluster.metadata.finalizers":        harmless("belongs to an object that was read from a cluster; ignored"),
-	"Cluster.metadata.managedFields":     harmless("belongs to an object that was read from a cluster; ignored"),
-
 	"Cluster.spec.bundlesRef":                  harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
 	"Cluster.spec.eksaVersion":                 harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
 	"Cluster.spec.licenseToken":                harmless("clusterctl-x needs no licence; ignored"),
@@ -75,6 +101,4 @@ var fieldRules = map[string]fieldRule{
 	"Cluster.spec.clusterNetwork.cniConfig.cilium.policyEnforcementMode":      harmless("no network plugin is installed yet; ignored"),
 	"Cluster.spec.clusterNetwork.cniConfig.cilium.routingMode":                harmless("no network plugin is installed yet; ignored"),
 	"Cluster.spec.clusterNetwork.cniConfig.cilium.skipUpgrade":                harmless("no network plugin is installed yet; ignored"),
-	"InMemoryDatacenterConfig.status":                                         harmless("status is read from the cluster; this one is ignored"),
-	"DockerDatacenterConfig.status":                                           harmless("status is read from the cluster; this one is ignored"),
 }

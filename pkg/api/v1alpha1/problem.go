@@ -18,6 +18,15 @@ type Problem struct {
 	Err *field.Error
 }
 
+// newProblem is a problem at a line. An error without a path is about the file
+// as a whole.
+func newProblem(file string, line int, err *field.Error) Problem {
+	if err.Field == (*field.Path)(nil).String() {
+		err.Field = ""
+	}
+	return Problem{File: file, Line: line, Err: err}
+}
+
 // String is one line: file, line, path, rule, remedy.
 func (p Problem) String() string {
 	place := p.File

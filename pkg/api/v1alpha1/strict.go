@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agext/levenshtein"
@@ -19,103 +22,191 @@ import (
 
 const (
 	// maxFileSize is far above any cluster spec; a bigger file is the wrong file.
-	maxFileSize = 8 << 20
+	maxFileSize = 1 << 20
 	// maxNodes bounds what aliases may expand to.
-	maxNodes = 1_000_000
+	maxNodes = 100_000
 )
 
-// DecodeStrict reads one document into a struct with the rules of Decode. It
-// is for our other kinds of files, such as release manifests.
-func DecodeStrict(file string, data []byte, kind string, into any) error {
-	documents, problems := splitDocuments(file, data)
-	if len(problems) > 0 {
-		return problems
+// Document knows where the fields of a document stand in its file.
+type Document struct {
+	file  string
+	lines map[string]int // path -> line; the empty path is the document itself
+}
+
+// Locate gives errors about the document their place in the file.
+func (d Document) Locate(errs field.ErrorList) Problems {
+	problems := make(Problems, len(errs))
+	for i, err := range errs {
+		problems[i] = newProblem(d.file, d.line(err.Field), err)
 	}
-	if len(documents) != 1 {
-		return Problems{{File: file, Err: field.Invalid(nil, len(documents), fmt.Sprintf("the file must hold one document of kind %s", kind))}}
+	return problems
+}
+
+// line of a path, or of what contains it where the path itself does not stand
+// in the file.
+func (d Document) line(path string) int {
+	for path != "" {
+		if line, ok := d.lines[path]; ok {
+			return line
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return d.lines[""]
+}
+
+// DecodeStrict reads the one document of a file into a struct with the rules of
+// Decode. It is for our other kinds of files, such as release manifests.
+func DecodeStrict(file string, data []byte, kind string, into any) (Document, error) {
+	documents, problems := splitDocuments(file, data)
+	if len(problems) == 0 && len(documents) != 1 {
+		problems = Problems{newProblem(file, documents[1].Line, field.Invalid(nil, nil, fmt.Sprintf("the file must hold one document, of kind %s; remove the others", kind)))}
+	}
+	if len(problems) > 0 {
+		return Document{}, problems.OrNil()
+	}
+	if _, problems := header(file, documents[0], []string{kind}, []string{APIVersion}); len(problems) > 0 {
+		return Document{}, problems.OrNil()
 	}
 	r := newReader(file, kind)
 	r.into(documents[0], reflect.ValueOf(into))
-	return r.problems.OrNil()
+	return r.document, r.problems.OrNil()
 }
 
-// splitDocuments parses a file. Empty documents are dropped.
+// splitDocuments parses a file. Empty documents are dropped. What follows a
+// mistake in the syntax cannot be read; what stands before it is returned.
 func splitDocuments(file string, data []byte) ([]*yaml.Node, Problems) {
 	whole := func(detail string) ([]*yaml.Node, Problems) {
-		return nil, Problems{{File: file, Err: field.Invalid(nil, nil, detail)}}
+		return nil, Problems{newProblem(file, 0, field.Invalid(nil, nil, detail))}
 	}
 	if len(data) > maxFileSize {
-		return whole(fmt.Sprintf("the file has %d MiB; a cluster spec has at most %d: is this the right file?", len(data)>>20, maxFileSize>>20))
+		return whole(fmt.Sprintf("the file has %d bytes; a cluster spec has at most %d: is this the right file?", len(data), maxFileSize))
 	}
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return whole("the file is not text in UTF-8: is this the right file?")
 	}
+	roots, err := parse(data)
+	var problems Problems
+	if err != nil {
+		problems = append(problems, syntaxProblem(file, data, err))
+	}
 	var documents []*yaml.Node
+	for _, root := range roots {
+		switch {
+		case isNull(root):
+		case root.Kind != yaml.MappingNode:
+			problems = append(problems, newProblem(file, root.Line, field.Invalid(nil, nil, "a document must be a mapping with apiVersion and kind")))
+		default:
+			documents = append(documents, root)
+		}
+	}
+	if len(documents) == 0 && len(problems) == 0 {
+		return whole("the file is empty")
+	}
+	return documents, problems
+}
+
+// parse returns the roots of all documents before the first mistake.
+func parse(data []byte) ([]*yaml.Node, error) {
+	var roots []*yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			break
+		switch err := decoder.Decode(&document); {
+		case errors.Is(err, io.EOF):
+			return roots, nil
+		case err != nil:
+			return roots, err
 		}
-		if err != nil {
-			return whole(fmt.Sprintf("not valid YAML: %v", strings.TrimPrefix(err.Error(), "yaml: ")))
-		}
-		root := document.Content[0]
-		if isNull(root) {
-			continue
-		}
-		if root.Kind != yaml.MappingNode {
-			return nil, Problems{{File: file, Line: root.Line, Err: field.Invalid(nil, nil, "a document must be a mapping with apiVersion and kind")}}
-		}
-		documents = append(documents, root)
+		roots = append(roots, document.Content[0])
 	}
-	if len(documents) == 0 {
-		return whole("the file is empty")
+}
+
+var (
+	libraryLine = regexp.MustCompile(`^line \d+: `)
+	tabIndent   = regexp.MustCompile(`^ *\t`)
+)
+
+// syntaxProblem is why a file is not YAML. The library tells the line of some
+// mistakes only, and for others the one where the enclosing list or mapping
+// begins; so the line is the first one up to which there is this mistake.
+func syntaxProblem(file string, data []byte, mistake error) Problem {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	line := 1 + sort.Search(len(lines)-1, func(i int) bool {
+		_, err := parse(bytes.Join(lines[:i+1], nil))
+		return err != nil && err.Error() == mistake.Error()
+	})
+	text := libraryLine.ReplaceAllString(strings.TrimPrefix(mistake.Error(), "yaml: "), "")
+	remedy := "check indentation, quotes and brackets here and above"
+	if tabIndent.Match(lines[line-1]) {
+		remedy = "indent with spaces instead of tabs"
 	}
-	return documents, nil
+	return newProblem(file, line, field.Invalid(nil, nil, fmt.Sprintf("not valid YAML: %s; %s", text, remedy)))
+}
+
+// header returns the kind of a document, and what is wrong with its kind and
+// apiVersion.
+func header(file string, node *yaml.Node, kinds, apiVersions []string) (string, Problems) {
+	document := Document{file: file, lines: map[string]int{"": node.Line}}
+	var errs field.ErrorList
+	oneOf := func(name string, supported []string) string {
+		text := ""
+		for i := 0; i < len(node.Content); i += 2 {
+			if value := resolve(node.Content[i+1]); node.Content[i].Value == name && value.Kind == yaml.ScalarNode && !isNull(value) {
+				text, document.lines[name] = value.Value, node.Content[i].Line
+				break
+			}
+		}
+		switch {
+		case text == "":
+			errs = append(errs, field.Required(field.NewPath(name), "each document needs one of "+strings.Join(supported, ", ")))
+		case !slices.Contains(supported, text):
+			errs = append(errs, field.NotSupported(field.NewPath(name), text, supported))
+		}
+		return text
+	}
+	kind := oneOf("kind", kinds)
+	if kind == "" || len(errs) == 0 { // the version of an unknown kind says nothing
+		oneOf("apiVersion", apiVersions)
+	}
+	return kind, document.Locate(errs)
 }
 
 // reader carries a YAML document into a Go value, field by field, so that each
 // mistake is found, with its line and path. The YAML library alone would stop
 // at the first, or know Go types instead of paths.
 type reader struct {
-	file     string
 	kind     string
-	lines    map[string]int
+	document Document
 	problems Problems
 	warnings []Warning
 	nodes    int
 }
 
 func newReader(file, kind string) *reader {
-	return &reader{file: file, kind: kind, lines: map[string]int{}}
+	return &reader{kind: kind, document: Document{file: file, lines: map[string]int{}}}
 }
 
 // into fills a pointer to a struct.
 func (r *reader) into(node *yaml.Node, pointer reflect.Value) {
-	r.value(node, pointer.Elem(), nil)
+	r.value(node, node, pointer.Elem(), nil)
 }
 
 func (r *reader) problem(node *yaml.Node, err *field.Error) {
-	r.problems = append(r.problems, Problem{File: r.file, Line: node.Line, Err: err})
+	r.problems = append(r.problems, newProblem(r.document.file, node.Line, err))
 }
 
-func (r *reader) value(node *yaml.Node, into reflect.Value, path *field.Path) {
+// value reads a node into a value. It is found at a place: its key, or itself.
+func (r *reader) value(place, node *yaml.Node, into reflect.Value, path *field.Path) {
 	if r.nodes++; r.nodes > maxNodes {
 		if r.nodes == maxNodes+1 {
-			r.problem(node, field.TooMany(path, r.nodes, maxNodes))
+			r.problem(place, field.Invalid(nil, nil, fmt.Sprintf("the document has more than %d values, each use of an alias counted: is this the right file?", maxNodes)))
 		}
 		return
 	}
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
+	r.document.lines[pathText(path)] = place.Line
+	node = resolve(node)
 	if isNull(node) {
 		return
-	}
-	if path != nil {
-		r.lines[path.String()] = node.Line
 	}
 	if into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
@@ -159,66 +250,77 @@ func (r *reader) scalar(node *yaml.Node, into reflect.Value, path *field.Path) {
 			wrong("text; put it in quotes")
 			return
 		}
+		if i := strings.IndexFunc(node.Value, invisible); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(node.Value[i:])
+			wrong(fmt.Sprintf("text that can be seen; remove the character %U", r))
+			return
+		}
 		into.SetString(node.Value)
 	case reflect.Int:
+		// 010 is ten to some readers of YAML and eight to others.
 		number, err := strconv.Atoi(node.Value)
-		if err != nil || node.ShortTag() != "!!int" {
-			wrong("a whole number")
+		if err != nil || node.ShortTag() != "!!int" || strconv.Itoa(number) != node.Value {
+			wrong("a whole number in decimal digits")
 			return
 		}
 		into.SetInt(int64(number))
 	case reflect.Bool:
-		if node.ShortTag() != "!!bool" {
+		on, off := strings.EqualFold(node.Value, "true"), strings.EqualFold(node.Value, "false")
+		if node.ShortTag() != "!!bool" || !on && !off {
 			wrong("true or false")
 			return
 		}
-		into.SetBool(node.Value == "true")
+		into.SetBool(on)
 	default:
 		panic(fmt.Sprintf("no rule to read a %s at %s", into.Type(), path))
 	}
 }
+
+// invisible characters have no place in a spec, and do not survive everywhere
+// that its text goes.
+func invisible(c rune) bool { return !unicode.IsPrint(c) && c != '\n' && c != '\t' }
 
 func (r *reader) list(node *yaml.Node, into reflect.Value, path *field.Path) {
 	if node.Kind != yaml.SequenceNode {
 		r.problem(node, field.TypeInvalid(path, describe(node), "must be a list"))
 		return
 	}
+	if len(node.Content) == 0 {
+		return // the same as no list
+	}
 	into.Set(reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content)))
 	for i, item := range node.Content {
-		r.value(item, into.Index(i), path.Index(i))
+		if isNull(resolve(item)) {
+			r.problem(item, field.Required(path.Index(i), "an item of a list must have a value; write one or remove the item"))
+			continue
+		}
+		r.value(item, item, into.Index(i), path.Index(i))
 	}
 }
 
 func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) {
 	into.Set(reflect.MakeMap(into.Type()))
-	r.eachField(node, path, func(key, value *yaml.Node) {
+	r.eachField(node, path, func(key, value *yaml.Node, _ *field.Path) {
 		element := reflect.New(into.Type().Elem()).Elem()
-		r.value(value, element, path.Key(key.Value))
-		name := reflect.New(into.Type().Key()).Elem()
-		if text, ok := name.Addr().Interface().(encoding.TextUnmarshaler); ok {
-			r.text(key, text, path)
-		} else {
-			name.SetString(key.Value)
-		}
-		into.SetMapIndex(name, element)
+		r.value(key, value, element, path.Key(plain(key.Value)))
+		into.SetMapIndex(reflect.ValueOf(key.Value).Convert(into.Type().Key()), element)
 	})
 }
 
 func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path) {
 	fields := fieldsOf(into.Type())
-	r.eachField(node, path, func(key, value *yaml.Node) {
-		at := child(path, key.Value)
+	r.eachField(node, path, func(key, value *yaml.Node, at *field.Path) {
 		index, known := fields[key.Value]
 		if !known {
 			r.unknownField(key, value, fields, at)
 			return
 		}
-		r.value(value, into.Field(index), at)
+		r.value(key, value, into.Field(index), at)
 	})
 }
 
 // eachField visits the fields of a mapping once each.
-func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, value *yaml.Node)) {
+func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, value *yaml.Node, at *field.Path)) {
 	if node.Kind != yaml.MappingNode {
 		r.problem(node, field.TypeInvalid(path, describe(node), "must have fields"))
 		return
@@ -226,37 +328,38 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 	seen := map[string]int{}
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
+		at := child(path, plain(key.Value))
 		switch line, twice := seen[key.Value]; {
 		case key.Kind != yaml.ScalarNode:
 			r.problem(key, field.TypeInvalid(path, describe(key), "the name of a field must be text"))
 		case key.ShortTag() == "!!merge":
-			r.problem(key, field.Forbidden(child(path, key.Value), "merging fields with << is not supported; write the fields out"))
+			r.problem(key, field.Forbidden(at, "merging fields with << is not supported; write the fields out"))
 		case twice:
-			r.problem(key, &field.Error{Type: field.ErrorTypeDuplicate, Field: child(path, key.Value).String(), BadValue: key.Value, Detail: fmt.Sprintf("the field stands in line %d already; remove one of them", line)})
+			r.problem(key, &field.Error{Type: field.ErrorTypeDuplicate, Field: at.String(), BadValue: key.Value, Detail: fmt.Sprintf("the field stands in line %d already; remove one of them", line)})
 		default:
 			seen[key.Value] = key.Line
-			visit(key, value)
+			visit(key, value, at)
 		}
 	}
 }
 
 func (r *reader) unknownField(key, value *yaml.Node, fields map[string]int, at *field.Path) {
-	if isNull(value) {
-		return // says nothing
-	}
-	if rule, ok := fieldRules[r.kind+"."+genericPath(at)]; ok {
-		if rule.warning {
-			r.warnings = append(r.warnings, Warning{File: r.file, Line: key.Line, Path: at.String(), Text: rule.text})
-			return
+	if rule, ok := ruleFor(r.kind, at, key.Value); ok {
+		switch {
+		case isNull(resolve(value)): // says nothing
+		case rule.warning:
+			r.warnings = append(r.warnings, Warning{File: r.document.file, Line: key.Line, Path: at.String(), Text: rule.text})
+		default:
+			r.problem(key, field.Forbidden(at, rule.text))
 		}
-		r.problem(key, field.Forbidden(at, rule.text))
 		return
 	}
-	detail := "unknown field"
-	if similar := mostSimilar(key.Value, fields); similar != "" {
-		detail += fmt.Sprintf("; did you mean %s?", similar)
-	} else {
-		detail += fmt.Sprintf("; there are %s", strings.Join(sortedNames(fields), ", "))
+	detail := "unknown field; there are " + strings.Join(sortedNames(fields), ", ")
+	switch similar := mostSimilar(key.Value, fields); {
+	case similar != "":
+		detail = fmt.Sprintf("unknown field; did you mean %s?", similar)
+	case len(fields) == 0:
+		detail = "unknown field; there are none here: remove it"
 	}
 	r.problem(key, field.Forbidden(at, detail))
 }
@@ -303,33 +406,30 @@ func child(path *field.Path, name string) *field.Path {
 	return path.Child(name)
 }
 
-// genericPath is a path without indices.
-func genericPath(path *field.Path) string {
-	var b strings.Builder
-	inIndex := false
-	for _, c := range path.String() {
-		switch {
-		case c == '[':
-			inIndex = true
-		case c == ']':
-			inIndex = false
-		case !inIndex:
-			b.WriteRune(c)
-		}
+// pathText is empty for no path.
+func pathText(path *field.Path) string {
+	if path == nil {
+		return ""
 	}
-	return b.String()
+	return path.String()
 }
 
-// lineOf is the line of a path, or of what contains it where the path itself
-// does not stand in the file.
-func lineOf(lines map[string]int, path string) int {
-	for path != "" {
-		if line, ok := lines[path]; ok {
-			return line
-		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+// plain is the name of a field as it can stand in a path and on one line.
+func plain(name string) string {
+	if fieldName.MatchString(name) {
+		return name
 	}
-	return 0
+	return strconv.Quote(name)
+}
+
+var fieldName = regexp.MustCompile(`^[A-Za-z0-9_/-]+$`)
+
+// resolve is the node that an alias stands for.
+func resolve(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
 }
 
 func isNull(node *yaml.Node) bool {
@@ -345,14 +445,4 @@ func describe(node *yaml.Node) string {
 	default:
 		return node.Value
 	}
-}
-
-// scalarField is the text of a top-level field, or nothing.
-func scalarField(node *yaml.Node, name string) string {
-	for i := 0; i < len(node.Content); i += 2 {
-		if node.Content[i].Value == name && node.Content[i+1].Kind == yaml.ScalarNode {
-			return node.Content[i+1].Value
-		}
-	}
-	return ""
 }

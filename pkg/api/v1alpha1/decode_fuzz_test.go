@@ -1,0 +1,88 @@
+package v1alpha1_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// FuzzDecode reads any file: without a panic, with problems of one line each,
+// or to a spec that is the same after it was written and read again.
+func FuzzDecode(f *testing.F) {
+	example, err := os.ReadFile("../../../test/testdata/eks-a-modular-upgrades.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(example)
+	f.Add([]byte(minimal))
+	f.Add([]byte(minimal + inMemoryDocument + "spec: {machineStartup: 1m30s}\nstatus: {}\n"))
+	f.Add([]byte(minimal + "  workerNodeGroupConfigurations: [&a {name: a, count: 3, kubernetesVersion: 1.30}, {}, *a]\n"))
+	f.Add([]byte(minimal + "  managementCluster: {name: \"'\\\": # \\U0001F600\\n\\t\"}\n  externalEtcdConfiguration: {}\n"))
+	f.Add([]byte(with("InMemory", "Docker") + dockerDocument + "spec:\n"))
+	f.Add([]byte("kind: Cluster\napiVersion: clusterctl-x.io/v1alpha1\nspec: &a {clusterNetwork: *a}\n"))
+	f.Add([]byte("kind: Cluster\napiVersion: clusterctl-x.io/v1alpha1\n<<: {}\n? [a]\n: b\n\tc"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		config, err := v1alpha1.Decode("cluster.yaml", data)
+		if err != nil {
+			checkProblems(t, err)
+			return
+		}
+		text := marshal(t, config)
+		again, err := v1alpha1.Decode("cluster.yaml", text)
+		if err != nil {
+			t.Fatalf("written again it cannot be read:\n%s\n%s", text, err)
+		}
+		before, after := parts(config), parts(again)
+		if diff := cmp.Diff(before, after, equateVersions()); diff != "" {
+			t.Errorf("read again (-before +after):\n%s\n%s", diff, text)
+		}
+	})
+}
+
+// parts are the documents of a config.
+func parts(config *v1alpha1.Config) decoded {
+	return decoded{Cluster: config.Cluster, InMemory: config.InMemory, Docker: config.Docker}
+}
+
+func marshal(t *testing.T, config *v1alpha1.Config) []byte {
+	t.Helper()
+	documents := []any{config.Cluster}
+	if config.InMemory != nil {
+		documents = append(documents, config.InMemory)
+	}
+	if config.Docker != nil {
+		documents = append(documents, config.Docker)
+	}
+	var text []byte
+	for _, document := range documents {
+		data, err := yaml.Marshal(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, "---\n"...), data...)
+	}
+	return text
+}
+
+// checkProblems checks that there are problems, each on a line of its own that
+// a terminal can show.
+func checkProblems(t *testing.T, err error) {
+	t.Helper()
+	var problems v1alpha1.Problems
+	if !errors.As(err, &problems) || len(problems) == 0 {
+		t.Fatalf("the error is a %T: %v", err, err)
+	}
+	for _, problem := range problems {
+		line := problem.String()
+		if !strings.HasPrefix(line, "cluster.yaml:") || strings.Contains(line, "<nil>") || strings.ContainsFunc(line, unicode.IsControl) {
+			t.Errorf("a problem prints as %q", line)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package v1alpha1_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+const (
+	inMemoryDocument = "---\napiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata:\n  name: prod\n"
+	dockerDocument   = "---\napiVersion: clusterctl-x.io/v1alpha1\nkind: DockerDatacenterConfig\nmetadata:\n  name: prod\n"
+	documentKinds    = `"Cluster", "DockerDatacenterConfig", "InMemoryDatacenterConfig"`
+)
+
+// problemsOf are the printed lines of all problems of a file.
+func problemsOf(t *testing.T, data []byte) []string {
+	t.Helper()
+	config, err := v1alpha1.Decode("cluster.yaml", data)
+	if err == nil {
+		return nil
+	}
+	if config != nil {
+		t.Error("a file with problems was decoded")
+	}
+	var problems v1alpha1.Problems
+	if !errors.As(err, &problems) {
+		t.Fatalf("the error is a %T", err)
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+func TestDecodeReportsAllProblems(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"unknown field": {with("metadata:\n", "metadata:\n  color: red\n"), []string{
+			"cluster.yaml:4: metadata.color: Forbidden: unknown field; there are name, namespace",
+		}},
+		"unknown field where there are none": {with("InMemoryDatacenterConfig", "DockerDatacenterConfig") + dockerDocument + "spec:\n  image: x\n", []string{
+			"cluster.yaml:21: spec.image: Forbidden: unknown field; there are none here: remove it",
+		}},
+		"unknown field without value": {with("metadata:\n", "metadata:\n  color:\n"), []string{
+			"cluster.yaml:4: metadata.color: Forbidden: unknown field; there are name, namespace",
+		}},
+		"misspelt field": {with("kubernetesVersion", "kubernetesVerison"), []string{
+			"cluster.yaml:6: spec.kubernetesVerison: Forbidden: unknown field; did you mean kubernetesVersion?",
+		}},
+		"wrong case": {with("kubernetesVersion", "KubernetesVersion"), []string{
+			"cluster.yaml:6: spec.KubernetesVersion: Forbidden: unknown field; did you mean kubernetesVersion?",
+		}},
+		"wrong case of a list's field": {minimal + "  workerNodeGroupConfigurations:\n  - name: a\n    Count: 2\n", []string{
+			"cluster.yaml:17: spec.workerNodeGroupConfigurations[0].Count: Forbidden: unknown field; did you mean count?",
+		}},
+		"field in the wrong place": {minimal + "kubernetesVersion: 1.34\n", []string{
+			"cluster.yaml:15: kubernetesVersion: Forbidden: unknown field; there are apiVersion, kind, metadata, spec",
+		}},
+		"path of a field as its name": {minimal + "spec.bundlesRef: 1\nstatus[0]: 1\n", []string{
+			`cluster.yaml:15: "spec.bundlesRef": Forbidden: unknown field; there are apiVersion, kind, metadata, spec`,
+			`cluster.yaml:16: "status[0]": Forbidden: unknown field; there are apiVersion, kind, metadata, spec`,
+		}},
+		"names that do not fit on a line": {minimal + "\"a\\nb\": 1\n\"\": 1\n\"\\e[31m\": 1\n", []string{
+			`cluster.yaml:15: "a\nb": Forbidden: unknown field; there are apiVersion, kind, metadata, spec`,
+			`cluster.yaml:16: "": Forbidden: unknown field; there are apiVersion, kind, metadata, spec`,
+			`cluster.yaml:17: "\x1b[31m": Forbidden: unknown field; there are apiVersion, kind, metadata, spec`,
+		}},
+		"duplicate fields": {with("metadata:\n  name: prod\n", "metadata:\n  name: prod\n  name: test\n  name: prod\nkind: Cluster\n"), []string{
+			`cluster.yaml:5: metadata.name: Duplicate value: "name": the field stands in line 4 already; remove one of them`,
+			`cluster.yaml:6: metadata.name: Duplicate value: "name": the field stands in line 4 already; remove one of them`,
+			`cluster.yaml:7: kind: Duplicate value: "kind": the field stands in line 2 already; remove one of them`,
+		}},
+		"wrong types": {
+			with("name: prod\nspec", "name: 17\n  namespace: {a: b}\nspec") + "  controlPlaneConfiguration: [1]\n  workerNodeGroupConfigurations: {name: a}\n" +
+				"  externalEtcdConfiguration:\n    count: three\n  managementCluster: mgmt\n",
+			[]string{
+				`cluster.yaml:4: metadata.name: Invalid value: "17": must be text; put it in quotes`,
+				`cluster.yaml:5: metadata.namespace: Invalid value: "a mapping": must be text; put it in quotes`,
+				`cluster.yaml:16: spec.controlPlaneConfiguration: Invalid value: "a list": must have fields`,
+				`cluster.yaml:17: spec.workerNodeGroupConfigurations: Invalid value: "a mapping": must be a list`,
+				`cluster.yaml:19: spec.externalEtcdConfiguration.count: Invalid value: "three": must be a whole number in decimal digits`,
+				`cluster.yaml:20: spec.managementCluster: Invalid value: "mgmt": must have fields`,
+			},
+		},
+		"text that cannot be seen": {
+			with("name: prod\nspec", "name: \"a\\eb\"\n  namespace: \"a\\u0085\"\nspec") + "  managementCluster: {name: a\u00a0b}\n",
+			[]string{
+				`cluster.yaml:4: metadata.name: Invalid value: "a\x1bb": must be text that can be seen; remove the character U+001B`,
+				`cluster.yaml:5: metadata.namespace: Invalid value: "a\u0085": must be text that can be seen; remove the character U+0085`,
+				`cluster.yaml:16: spec.managementCluster.name: Invalid value: "a\u00a0b": must be text that can be seen; remove the character U+00A0`,
+			},
+		},
+		"numbers": {
+			minimal + "  workerNodeGroupConfigurations:\n  - count: 1.0\n  - count: \"3\"\n  - count: 010\n  - count: 0x10\n  - count: 1_000\n  - count: +3\n  - count: 1e3\n  - count: 99999999999999999999\n  - count: true\n",
+			[]string{
+				`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].count: Invalid value: "1.0": must be a whole number in decimal digits`,
+				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].count: Invalid value: "3": must be a whole number in decimal digits`,
+				`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].count: Invalid value: "010": must be a whole number in decimal digits`,
+				`cluster.yaml:19: spec.workerNodeGroupConfigurations[3].count: Invalid value: "0x10": must be a whole number in decimal digits`,
+				`cluster.yaml:20: spec.workerNodeGroupConfigurations[4].count: Invalid value: "1_000": must be a whole number in decimal digits`,
+				`cluster.yaml:21: spec.workerNodeGroupConfigurations[5].count: Invalid value: "+3": must be a whole number in decimal digits`,
+				`cluster.yaml:22: spec.workerNodeGroupConfigurations[6].count: Invalid value: "1e3": must be a whole number in decimal digits`,
+				`cluster.yaml:23: spec.workerNodeGroupConfigurations[7].count: Invalid value: "99999999999999999999": must be a whole number in decimal digits`,
+				`cluster.yaml:24: spec.workerNodeGroupConfigurations[8].count: Invalid value: "true": must be a whole number in decimal digits`,
+			},
+		},
+		"versions": {
+			with(`"1.34"`, "1") + "  workerNodeGroupConfigurations:\n  - kubernetesVersion: 1.34.0-rc.1\n  - kubernetesVersion: [1.34]\n  - kubernetesVersion: \"\"\n",
+			[]string{
+				`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1": write a minor such as "1.34" or an exact version such as "1.34.2"`,
+				`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.34.0-rc.1": write a minor such as "1.34" or an exact version such as "1.34.2"`,
+				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "a list": must be one value`,
+				`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "": write a minor such as "1.34" or an exact version such as "1.34.2"`,
+			},
+		},
+		"durations": {minimal + inMemoryDocument + "spec:\n  machineStartup: 5\n  nodeStartup: -1s\n  etcdStartup: {}\n", []string{
+			`cluster.yaml:21: spec.machineStartup: Invalid value: "5": write a duration such as 90s or 1m30s, or 0s for at once`,
+			`cluster.yaml:22: spec.nodeStartup: Invalid value: "-1s": write a duration such as 90s or 1m30s, or 0s for at once`,
+			`cluster.yaml:23: spec.etcdStartup: Invalid value: "a mapping": must be one value`,
+		}},
+		"null in lists": {with("[10.96.0.0/12]", "[null]") + "  workerNodeGroupConfigurations:\n  - name: a\n  -\n", []string{
+			"cluster.yaml:11: spec.clusterNetwork.services.cidrBlocks[0]: Required value: an item of a list must have a value; write one or remove the item",
+			"cluster.yaml:17: spec.workerNodeGroupConfigurations[1]: Required value: an item of a list must have a value; write one or remove the item",
+		}},
+		"merge key": {with("metadata:\n", "metadata: &meta\n") + "  managementCluster:\n    <<: *meta\n", []string{
+			"cluster.yaml:16: spec.managementCluster.\"<<\": Forbidden: merging fields with << is not supported; write the fields out",
+		}},
+		"names of fields that are no text": {with("metadata:\n", "metadata:\n  ? [a]\n  : b\n  ? {a: b}\n  : c\n") + "? [x]\n: y\n", []string{
+			`cluster.yaml:4: metadata: Invalid value: "a list": the name of a field must be text`,
+			`cluster.yaml:6: metadata: Invalid value: "a mapping": the name of a field must be text`,
+			`cluster.yaml:19: the name of a field must be text`,
+		}},
+		"template that was not filled": {with("name: prod\nspec", "name: {{ .Name }}\nspec"), []string{
+			`cluster.yaml:4: metadata.name: Invalid value: "a mapping": must be text; put it in quotes`,
+		}},
+		"fields of EKS Anywhere": {minimal + "  gitOpsRef: {kind: FluxConfig, name: x}\n  workerNodeGroupConfigurations:\n  - name: a\n    taints: []\n", []string{
+			"cluster.yaml:15: spec.gitOpsRef: Forbidden: clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'",
+			"cluster.yaml:18: spec.workerNodeGroupConfigurations[0].taints: Forbidden: clusterctl-x does not act on this field of EKS Anywhere yet; remove it",
+		}},
+		"problems of several documents and kinds": {
+			with("kubernetesVersion", "kubernetesVerison") + strings.Replace(inMemoryDocument, "prod", "test", 1) + "spec:\n  bootTime: 5s\n---\nkind: Secret\napiVersion: v1\n---\n- a\n",
+			[]string{
+				"cluster.yaml:6: spec.kubernetesVerison: Forbidden: unknown field; did you mean kubernetesVersion?",
+				`cluster.yaml:19: metadata.name: Invalid value: "test": spec.datacenterRef of the cluster names "prod"; use one name for both`,
+				"cluster.yaml:21: spec.bootTime: Forbidden: unknown field; there are apiServerStartup, etcdStartup, machineStartup, nodeStartup",
+				`cluster.yaml:23: kind: Unsupported value: "Secret": supported values: ` + documentKinds,
+				"cluster.yaml:26: a document must be a mapping with apiVersion and kind",
+			},
+		},
+		"mistakes before a mistake in the syntax": {with("name: prod\nspec", "nam: prod\nspec") + "---\na: [1\n", []string{
+			"cluster.yaml:4: metadata.nam: Forbidden: unknown field; did you mean name?",
+			"cluster.yaml:16: not valid YAML: did not find expected ',' or ']'; check indentation, quotes and brackets here and above",
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, problemsOf(t, []byte(test.text))); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package validations_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// The file that is created from, without the worker node groups.
+const file = `apiVersion: clusterctl-x.io/v1alpha1
+kind: Cluster
+metadata:
+  name: prod
+spec:
+  kubernetesVersion: "1.34"
+  clusterNetwork:
+    pods:
+      cidrBlocks: [192.168.0.0/16]
+    services:
+      cidrBlocks: [10.96.0.0/12]
+  datacenterRef:
+    kind: InMemoryDatacenterConfig
+    name: prod
+`
+
+func decode(t *testing.T, text string) *v1alpha1.Config {
+	t.Helper()
+	config, err := v1alpha1.Decode("cluster.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func onDocker(text string) string { return strings.Replace(text, "InMemory", "Docker", 1) }
+
+func groups(lines ...string) string {
+	return "  workerNodeGroupConfigurations:\n  - " + strings.Join(lines, "\n  - ") + "\n"
+}
+
+func version(text string) v1alpha1.Version { return v1alpha1.MustParseVersion(text) }
+
+// release has downloads of kubeadm unless its version is 1.36.
+func release(text string) versionsbundle.Release {
+	r := versionsbundle.Release{Version: version(text)}
+	if !strings.HasPrefix(text, "v1.36.") {
+		r.Kubeadm = map[string]versionsbundle.Download{"amd64": {URL: "https://dl.k8s.io/" + text}}
+	}
+	return r
+}
+
+func bundles() *versionsbundle.Bundles {
+	b := &versionsbundle.Bundles{}
+	for _, text := range []string{"v1.30.5", "v1.31.5", "v1.34.2", "v1.34.3", "v1.35.1", "v1.36.1"} {
+		b.Spec.VersionsBundles = append(b.Spec.VersionsBundles, versionsbundle.VersionsBundle{
+			KubeVersion: version(text).Minor(), Releases: []versionsbundle.Release{release(text)},
+		})
+	}
+	return b
+}
+
+const available = "there are 1.30 (v1.30.5), 1.31 (v1.31.5), 1.34 (v1.34.2, v1.34.3), 1.35 (v1.35.1), 1.36 (v1.36.1); use one of these, or a file with more by --bundles"
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	type created struct {
+		Versions v1alpha1.ClusterVersions
+		Set      versionsbundle.Set
+		Warnings []string
+	}
+	versions := func(controlPlane string, groups map[string]string) v1alpha1.ClusterVersions {
+		v := v1alpha1.ClusterVersions{ControlPlane: version(controlPlane), WorkerNodeGroups: map[string]v1alpha1.Version{}}
+		for name, text := range groups {
+			v.WorkerNodeGroups[name] = version(text)
+		}
+		return v
+	}
+	set := func(texts ...string) versionsbundle.Set {
+		s := versionsbundle.Set{}
+		for _, text := range texts {
+			s[version(text)] = release(text)
+		}
+		return s
+	}
+	type byName = map[string]string
+	tests := map[string]struct {
+		text    string
+		running v1alpha1.ClusterVersions
+		want    created
+	}{
+		"no groups":        {file, v1alpha1.ClusterVersions{}, created{versions("v1.34.3", nil), set("v1.34.3"), nil}},
+		"following group":  {file + groups("{name: a}"), v1alpha1.ClusterVersions{}, created{versions("v1.34.3", byName{"a": "v1.34.3"}), set("v1.34.3"), nil}},
+		"oldest group":     {file + groups("{name: a, kubernetesVersion: 1.31}"), v1alpha1.ClusterVersions{}, created{versions("v1.34.3", byName{"a": "v1.31.5"}), set("v1.34.3", "v1.31.5"), nil}},
+		"running versions": {file + groups("{name: a}"), versions("v1.34.2", nil), created{versions("v1.34.2", byName{"a": "v1.34.2"}), set("v1.34.2"), nil}},
+		"group that can fetch its kubeadm": {
+			onDocker(file) + groups("{name: a, kubernetesVersion: 1.31}"), v1alpha1.ClusterVersions{},
+			created{versions("v1.34.3", byName{"a": "v1.31.5"}), set("v1.34.3", "v1.31.5"), nil},
+		},
+		"group that need not fetch its kubeadm": {
+			onDocker(strings.Replace(file, "1.34", "1.36", 1)) + groups("{name: a, kubernetesVersion: v1.36.1}", "{name: b}"), v1alpha1.ClusterVersions{},
+			created{versions("v1.36.1", byName{"a": "v1.36.1", "b": "v1.36.1"}), set("v1.36.1"), nil},
+		},
+		"simulated group, which has no kubeadm": {
+			strings.Replace(file, "1.34", "1.36", 1) + groups("{name: a, kubernetesVersion: 1.35}"), v1alpha1.ClusterVersions{},
+			created{versions("v1.36.1", byName{"a": "v1.35.1"}), set("v1.36.1", "v1.35.1"), nil},
+		},
+		"warnings": {
+			strings.Replace(file, "    pods:", "    cniConfig: {cilium: {}}\n    pods:", 1) + "  bundlesRef: {}\n  externalEtcdConfiguration: {count: 3}\n  managementCluster:\n    name: prod\n",
+			v1alpha1.ClusterVersions{},
+			created{versions("v1.34.3", nil), set("v1.34.3"), []string{
+				"cluster.yaml:16: spec.bundlesRef: clusterctl-x takes versions from its own bundles or from --bundles; ignored",
+				"cluster.yaml:17: spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines",
+				"cluster.yaml:8: spec.clusterNetwork.cniConfig: no network plugin is installed yet; nodes that need one are not ready until you apply it",
+				"cluster.yaml:19: spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet",
+			}},
+		},
+		"another management cluster": {file + "  managementCluster: {name: mgmt}\n", v1alpha1.ClusterVersions{}, created{versions("v1.34.3", nil), set("v1.34.3"), nil}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := decode(t, test.text)
+			resolved, err := validations.Create(config, bundles(), test.running)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := created{Versions: resolved.Versions, Set: resolved.Set}
+			for _, warning := range resolved.Warnings {
+				got.Warnings = append(got.Warnings, warning.String())
+			}
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
+				t.Errorf("created (-want +got):\n%s", diff)
+			}
+			if resolved.Config != config {
+				t.Error("the config is not the one that was given")
+			}
+		})
+	}
+}
+
+func TestCreateReportsAllProblems(t *testing.T) {
+	t.Parallel()
+	const kubeadm = "need kubeadm v1.36.1 to join, and the versions bundle has no download of it; add it with --bundles, or use a version of minor 1.36"
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"group newer than the control plane": {file + groups("{name: a, kubernetesVersion: 1.35}"), []string{
+			`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.35": group a must not be newer than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion`,
+		}},
+		"group newer by a patch": {strings.Replace(file, "1.34", "1.34.2", 1) + groups("{name: a, kubernetesVersion: v1.34.3}"), []string{
+			`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "v1.34.3": group a must not be newer than the control plane (v1.34.2); use 1.31 to v1.34.2, or change spec.kubernetesVersion`,
+		}},
+		"group too old": {file + groups("{name: a}", "{name: b, kubernetesVersion: 1.30}"), []string{
+			`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion`,
+		}},
+		"groups that cannot fetch their kubeadm": {
+			onDocker(strings.Replace(file, "1.34", "1.36", 1)) + groups("{name: a, kubernetesVersion: 1.35}", "{name: b}", "{name: c, kubernetesVersion: 1.34}"),
+			[]string{
+				`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.35": machines of group a ` + kubeadm,
+				`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.34": machines of group c ` + kubeadm,
+			},
+		},
+		"version without release": {strings.Replace(file, "1.34", "1.33", 1) + groups("{name: a}", "{name: b, kubernetesVersion: 1.30}", "{name: c, kubernetesVersion: 1.29}"), []string{
+			`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.33": no versions bundle has this version; ` + available,
+			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
+		}},
+		"no version": {strings.Replace(file, "  kubernetesVersion: \"1.34\"\n", "", 1), []string{
+			`cluster.yaml:5: spec.kubernetesVersion: Required value: a version of Kubernetes such as "1.34"; ` + available,
+		}},
+		// Which of the two has which version is not known.
+		"groups of one name": {file + groups("{name: a, kubernetesVersion: 1.36}", "{name: a, kubernetesVersion: 1.30}", "{name: b, kubernetesVersion: 1.30}"), []string{
+			`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].name: Duplicate value: "a": spec.workerNodeGroupConfigurations[0] has this name already; each group needs its own`,
+			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion`,
+		}},
+		"rules of all kinds": {
+			strings.NewReplacer("name: prod\nspec", "name: Prod\nspec", "10.96.0.0/12", "10.96.0.0/8", "1.34", "1.37").Replace(file) + groups("{name: a, count: -1}", "{name: b, kubernetesVersion: 1.29}"),
+			[]string{
+				"cluster.yaml:4: metadata.name: Invalid value: \"Prod\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+				`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.37": no versions bundle has this version; ` + available,
+				`cluster.yaml:11: spec.clusterNetwork.services.cidrBlocks[0]: Invalid value: "10.96.0.0/8": has bits set behind its mask; did you mean 10.0.0.0/8?`,
+				"cluster.yaml:16: spec.workerNodeGroupConfigurations[0].count: Invalid value: -1: must be 0 or more",
+				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			resolved, err := validations.Create(decode(t, test.text), bundles(), v1alpha1.ClusterVersions{})
+			if err != nil {
+				got = strings.Split(err.Error(), "\n")
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+			if resolved.Config != nil {
+				t.Error("a spec with problems was resolved")
+			}
+		})
+	}
+}
