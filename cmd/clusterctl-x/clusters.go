@@ -25,7 +25,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 }
 
 func oneName(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
+	if len(args) != 1 || args[0] == "" {
 		return usageError{fmt.Errorf("'%s' takes one argument, the name of the cluster", cmd.CommandPath())}
 	}
 	return nil
@@ -105,7 +105,7 @@ func (a *app) deleteClusterCommand() *cobra.Command {
 		Short:             "Delete a cluster with everything that belongs to it and wait until it is gone",
 		ValidArgsFunction: a.completeClusters,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if (len(args) == 1) == (file != "") || len(args) > 1 {
+			if (len(args) == 1) == (file != "") || len(args) > 1 || len(args) == 1 && args[0] == "" {
 				return usageError{fmt.Errorf("'%s' takes either the name of a cluster or -f FILE", cmd.CommandPath())}
 			}
 			return nil
@@ -149,13 +149,12 @@ func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, wait bool) 
 	case err != nil:
 		return err
 	case !existed:
-		a.result("cluster %s does not exist; nothing to do", key)
+		return a.result("cluster %s does not exist; nothing to do", key)
 	case !wait:
-		a.result("cluster %s is being deleted", key)
+		return a.result("cluster %s is being deleted", key)
 	default:
-		a.result("cluster %s is gone after %s", key, time.Since(began).Round(time.Second))
+		return a.result("cluster %s is gone after %s", key, time.Since(began).Round(time.Second))
 	}
-	return nil
 }
 
 // document wraps data for programs.
@@ -169,7 +168,13 @@ func document(kind string, data any) any {
 
 // completeClusters offers the names of clusters to the shell. It starts nothing.
 func (a *app) completeClusters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 || a.options.Management == managementEmbedded && !a.embeddedRuns() {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := a.complete(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	if a.usesEmbedded(a.loadingRules()) && !a.embeddedRuns() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	a.options.Quiet = true

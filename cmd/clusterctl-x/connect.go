@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
@@ -21,6 +21,9 @@ const (
 	managementEmbedded   = "embedded"
 )
 
+// whichHome is the remedy where the state directory cannot be used.
+const whichHome = "CLUSTERCTL_X_HOME names the directory of embedded management clusters"
+
 // startTimeout is how long an embedded management cluster may take to start.
 const startTimeout = 2 * time.Minute
 
@@ -33,8 +36,7 @@ type connection struct {
 // connect finds the management cluster, starts it where it is an embedded one
 // that does not run, and says which it is.
 func (a *app) connect(ctx context.Context) (*connection, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = a.options.Kubeconfig
+	rules := a.loadingRules()
 	what := "kubeconfig"
 	if a.usesEmbedded(rules) {
 		instance, err := a.startEmbedded(ctx)
@@ -46,6 +48,9 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 	}
 	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.options.Context})
 	config, err := loaded.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, usageError{fmt.Errorf("no cluster in %s; name a kubeconfig with --kubeconfig and --context, or use --management embedded", strings.Join(rules.GetLoadingPrecedence(), ", "))}
+	}
 	if err != nil {
 		return nil, usageError{fmt.Errorf("reading the kubeconfig of the management cluster: %w; name one with --kubeconfig and --context, or use --management embedded", err)}
 	}
@@ -54,15 +59,18 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 		return nil, usageError{fmt.Errorf("reading the kubeconfig of the management cluster: %w", err)}
 	}
 	a.say("management cluster: %s, %s", what, config.Host)
-	return a.open(ctx, config, namespace)
-}
-
-func (a *app) open(ctx context.Context, config *rest.Config, namespace string) (*connection, error) {
 	client, err := management.Connect(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	return &connection{Client: client, namespace: namespace}, nil
+}
+
+// loadingRules are those of kubectl.
+func (a *app) loadingRules() *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = a.options.Kubeconfig
+	return rules
 }
 
 // usesEmbedded decides for --management auto: the kubeconfig that kubectl
@@ -97,22 +105,35 @@ func (a *app) instance() (embedded.Instance, error) {
 	return instance, nil
 }
 
+// status is what the files of an instance say.
+func (a *app) status(instance embedded.Instance) (embedded.Status, error) {
+	status, err := instance.Status()
+	if err != nil {
+		err = fmt.Errorf("looking at embedded management cluster %q: %w; %s", instance.Name, err, whichHome)
+	}
+	return status, err
+}
+
 func (a *app) startEmbedded(ctx context.Context) (embedded.Instance, error) {
 	instance, err := a.instance()
 	if err != nil {
 		return instance, err
 	}
-	status, err := instance.Status()
+	status, err := a.status(instance)
 	if err != nil || status.Ready {
 		return instance, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	a.say("starting embedded management cluster %q", instance.Name)
+	a.say("management cluster: embedded %q, which is being started", instance.Name)
 	began := time.Now()
-	if err := instance.Start(ctx); err != nil {
+	err = instance.Start(ctx)
+	if errors.Is(err, embedded.ErrNoProgram) && os.Getenv("CLUSTERCTL_X_EMBEDDED") != "" {
+		err = fmt.Errorf("%w; set it to the program that 'make build' puts at bin/embedded/%s, or unset it", err, embedded.Exec)
+	}
+	if err != nil {
 		return instance, err
 	}
-	a.say("embedded management cluster %q is ready after %.1fs", instance.Name, time.Since(began).Seconds())
+	a.say("it is ready after %.1fs", time.Since(began).Seconds())
 	return instance, nil
 }

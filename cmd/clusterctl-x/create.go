@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,8 +43,8 @@ func (a *app) createClusterCommand() *cobra.Command {
   clusterctl-x create cluster -f cluster.yaml --dry-run=server`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("dry-run", o.dryRun, dryRunNone, dryRunClient, dryRunServer); err != nil {
-				return usageError{err}
+			if modes := []string{dryRunNone, dryRunClient, dryRunServer}; !slices.Contains(modes, o.dryRun) {
+				return usageError{fmt.Errorf("--dry-run must be one of %s, not %q", strings.Join(modes, ", "), o.dryRun)}
 			}
 			ctx, cancel := a.withTimeout(cmd.Context(), createTimeout)
 			defer cancel()
@@ -61,30 +63,30 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	// What the file alone proves wrong is told before a management cluster is asked.
-	resolved, err := a.resolve(s, noVersions())
+	resolved, err := s.resolve(noVersions())
 	if err != nil {
 		return err
 	}
 	if o.dryRun == dryRunClient {
+		a.warn(resolved)
 		objects, err := a.render(s, resolved, "default")
 		if err != nil {
 			return err
 		}
-		a.result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
-		return nil
+		return a.result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
 	}
 	connection, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}
+	a.warn(resolved)
 	key := a.key(resolved.Config.Cluster.Metadata.Name, resolved.Config.Cluster.Metadata.Namespace, connection)
 	live, exists, err := connection.Observe(ctx, key)
 	if err != nil {
 		return err
 	}
 	if exists {
-		s.config.Warnings = nil // told already
-		if resolved, err = a.resolve(s, live.Versions()); err != nil {
+		if resolved, err = s.resolve(live.Versions()); err != nil {
 			return err
 		}
 	}
@@ -108,14 +110,12 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	}
 	switch {
 	case o.dryRun == dryRunServer:
-		a.result("cluster %s: %d objects would be created (server dry run)", key, created)
-		return nil
+		return a.result("cluster %s: %d objects would be created (server dry run)", key, created)
 	case created > 0:
 		a.say("cluster %s: %d objects created", key, created)
 	}
 	if !o.wait {
-		a.result("cluster %s: created; 'clusterctl-x describe cluster %s' shows how far it is", key, key.Name)
-		return nil
+		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s' shows how far it is", key, key.Name)
 	}
 	return a.waitCreated(ctx, connection, key, created == 0)
 }
@@ -145,16 +145,8 @@ func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectK
 	case err != nil:
 		return err
 	case unchanged:
-		a.result("cluster %s exists and is as the file describes it; nothing to do", key)
+		return a.result("cluster %s exists and is as the file describes it; nothing to do", key)
 	default:
-		a.result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
-	}
-	return nil
-}
-
-// result writes the one line that a command without data ends with.
-func (a *app) result(format string, args ...any) {
-	if a.options.Output == outputText {
-		fmt.Fprintf(a.out, format+"\n", args...)
+		return a.result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
 	}
 }

@@ -62,12 +62,26 @@ func message(err error) string {
 	if errors.As(err, &problems) {
 		return problems.Error()
 	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		if several, ok := usage.error.(interface{ Unwrap() []error }); ok {
+			return eachOnALine(several.Unwrap())
+		}
+	}
 	text := "error: " + err.Error()
 	var status apierrors.APIStatus
 	if apierrors.IsConflict(err) && errors.As(err, &status) && status.Status().Details != nil {
 		text += owners(status.Status().Details.Causes)
 	}
 	return text
+}
+
+func eachOnALine(errs []error) string {
+	lines := make([]string, len(errs))
+	for i, err := range errs {
+		lines[i] = "error: " + err.Error()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // owners lists the fields of a conflict with who owns them.

@@ -2,20 +2,21 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers/inmemory"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 func (a *app) generateManifestsCommand() *cobra.Command {
@@ -27,14 +28,18 @@ func (a *app) generateManifestsCommand() *cobra.Command {
   clusterctl-x generate manifests -f cluster.yaml -o manifests/`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if directory == outputText || directory == outputJSON || directory == outputYAML {
+				return usageError{fmt.Errorf("-o names a directory here, and manifests are always YAML; if you mean a directory of this name, write ./%s", directory)}
+			}
 			s, err := a.readSpec(file)
 			if err != nil {
 				return err
 			}
-			resolved, err := a.resolve(s, noVersions())
+			resolved, err := s.resolve(noVersions())
 			if err != nil {
 				return err
 			}
+			a.warn(resolved)
 			objects, err := a.render(s, resolved, "default")
 			if err != nil {
 				return err
@@ -69,13 +74,24 @@ func (a *app) writeManifests(directory string, objects []templater.Object) error
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("writing manifests: %w", err)
 	}
+	written := map[string]bool{}
 	for i, object := range objects {
 		name := fmt.Sprintf("%04d-%s-%s.yaml", i, object.Kind.Kind, object.Name)
-		if err := embedded.WriteFile(filepath.Join(directory, name), object.YAML); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), object.YAML, 0o644); err != nil {
 			return fmt.Errorf("writing manifests: %w", err)
 		}
+		written[name] = true
 	}
 	a.say("%d files written to %s", len(objects), directory)
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return fmt.Errorf("reading back the directory: %w", err)
+	}
+	for _, entry := range entries {
+		if applied := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())); applied && !written[entry.Name()] {
+			a.warning("%s was there before; 'kubectl apply -f %s' would apply it too", filepath.Join(directory, entry.Name()), directory)
+		}
+	}
 	return nil
 }
 
@@ -87,30 +103,8 @@ func (a *app) generateClusterConfigCommand() *cobra.Command {
 		Example: "  clusterctl-x generate clusterconfig prod --provider inmemory > prod.yaml",
 		Args:    oneName,
 		RunE: func(_ *cobra.Command, args []string) error {
-			kinds := map[string]string{inmemory.Name: v1alpha1.InMemoryKind, docker.Name: v1alpha1.DockerKind}
-			kind, known := kinds[provider]
-			if !known {
-				return usageError{errors.New("--provider is required: inmemory or docker")}
-			}
-			bundles, err := a.readBundles()
+			text, err := a.clusterConfig(args[0], provider)
 			if err != nil {
-				return err
-			}
-			versions := bundles.Versions()
-			templates, err := templater.Parse(config.Samples, "samples/clusterconfig.yaml.tmpl")
-			if err != nil {
-				return err
-			}
-			text, err := templates.Render("clusterconfig.yaml.tmpl", struct{ Name, Kind, Version string }{args[0], kind, versions[len(versions)-1].Minor().String()})
-			if err != nil {
-				return err
-			}
-			// A name that makes the file invalid is better told now than by the next command.
-			decoded, err := v1alpha1.Decode("the generated file", text)
-			if err != nil {
-				return err
-			}
-			if _, err := a.resolve(spec{config: decoded, bundles: bundles}, noVersions()); err != nil {
 				return err
 			}
 			_, err = a.out.Write(text)
@@ -119,6 +113,33 @@ func (a *app) generateClusterConfigCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&provider, "provider", "p", "", "inmemory or docker")
 	return cmd
+}
+
+// clusterConfig is a valid file that describes a cluster.
+func (a *app) clusterConfig(name, provider string) ([]byte, error) {
+	kinds := map[string]string{inmemory.Name: v1alpha1.InMemoryKind, docker.Name: v1alpha1.DockerKind}
+	kind, known := kinds[provider]
+	switch available := strings.Join(slices.Sorted(maps.Keys(kinds)), ", "); {
+	case provider == "":
+		return nil, usageError{fmt.Errorf("--provider is required: one of %s", available)}
+	case !known:
+		return nil, usageError{fmt.Errorf("--provider must be one of %s, not %q", available, provider)}
+	}
+	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}) {
+		if problem.Field == "metadata.name" {
+			return nil, usageError{fmt.Errorf("%q cannot be the name of a cluster: %s", name, problem.Detail)}
+		}
+	}
+	bundles, err := a.readBundles()
+	if err != nil {
+		return nil, err
+	}
+	versions := bundles.Versions()
+	templates, err := templater.Parse(config.Samples, "samples/clusterconfig.yaml.tmpl")
+	if err != nil {
+		return nil, err
+	}
+	return templates.Render("clusterconfig.yaml.tmpl", struct{ Name, Kind, Version string }{name, kind, versions[len(versions)-1].Minor().String()})
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -132,22 +153,21 @@ func (a *app) validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			resolved, err := a.resolve(s, noVersions())
+			resolved, err := s.resolve(noVersions())
 			if err != nil {
 				return err
 			}
-			if _, err := manifests.Render(manifests.Input{
-				Config: resolved.Config, Versions: resolved.Versions, Set: resolved.Set, Namespace: "default", Downloads: s.bundles.Releases(),
-			}); err != nil {
+			if _, err := a.render(s, resolved, "default"); err != nil {
 				return err
 			}
+			a.warn(resolved)
 			return a.print(document("ClusterVersions", resolved.Versions), func() error {
-				fmt.Fprintf(a.out, "%s: cluster %s is valid: control plane %s", file, resolved.Config.Cluster.Metadata.Name, resolved.Versions.ControlPlane)
+				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", fileName(file), resolved.Config.Cluster.Metadata.Name, resolved.Versions.ControlPlane)
 				for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-					fmt.Fprintf(a.out, ", %s %s", group.Name, resolved.Versions.WorkerNodeGroups[group.Name])
+					line += fmt.Sprintf(", %s %s", group.Name, resolved.Versions.WorkerNodeGroups[group.Name])
 				}
-				fmt.Fprintln(a.out)
-				return nil
+				_, err := fmt.Fprintln(a.out, line)
+				return err
 			})
 		},
 	}

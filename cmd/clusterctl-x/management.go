@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -30,8 +30,7 @@ func (a *app) managementStartCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.result("embedded management cluster %q runs; its kubeconfig is %s", instance.Name, instance.Kubeconfig())
-			return nil
+			return a.result("embedded management cluster %q runs; its kubeconfig is %s", instance.Name, instance.Kubeconfig())
 		},
 	}
 }
@@ -49,6 +48,12 @@ func (a *app) managementStopCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if _, err := a.status(instance); err != nil {
+				return err
+			}
+			if _, err := os.Stat(instance.Dir); errors.Is(err, os.ErrNotExist) {
+				return a.result("embedded management cluster %q was never started; nothing to do", instance.Name)
+			}
 			ran, err := instance.Stop(ctx)
 			if err != nil {
 				return err
@@ -58,13 +63,12 @@ func (a *app) managementStopCommand() *cobra.Command {
 				if err := instance.Remove(); err != nil {
 					return err
 				}
-				a.result("embedded management cluster %q is removed, with all its clusters", instance.Name)
+				return a.result("embedded management cluster %q is removed, with all its clusters", instance.Name)
 			case ran:
-				a.result("embedded management cluster %q is stopped", instance.Name)
+				return a.result("embedded management cluster %q is stopped", instance.Name)
 			default:
-				a.result("embedded management cluster %q does not run; nothing to do", instance.Name)
+				return a.result("embedded management cluster %q does not run; nothing to do", instance.Name)
 			}
-			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "remove everything that it keeps, its simulated clusters too")
@@ -83,8 +87,11 @@ func (a *app) managementKubeconfigCommand() *cobra.Command {
 				return err
 			}
 			data, err := os.ReadFile(instance.Kubeconfig())
+			if errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("embedded management cluster %q has no kubeconfig, since it was never started: start it with 'clusterctl-x management start --name %s'", instance.Name, instance.Name)
+			}
 			if err != nil {
-				return fmt.Errorf("embedded management cluster %q was never started: %w; start it with 'clusterctl-x management start'", instance.Name, err)
+				return fmt.Errorf("reading the kubeconfig of embedded management cluster %q: %w; %s", instance.Name, err, whichHome)
 			}
 			return a.writeSecret(file, data)
 		},
@@ -107,20 +114,20 @@ func (a *app) managementStatusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show whether the embedded management cluster runs, its processes and its ports",
 		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			instances, err := a.instances(all)
 			if err != nil {
 				return err
 			}
 			statuses := make([]instanceStatus, 0, len(instances))
 			for _, instance := range instances {
-				status, err := instance.Status()
+				status, err := a.status(instance)
 				if err != nil {
 					return err
 				}
 				statuses = append(statuses, instanceStatus{Name: instance.Name, Kubeconfig: instance.Kubeconfig(), Logs: instance.LogsDir(), Status: status})
 			}
-			return a.print(document("EmbeddedManagementClusterList", statuses), func() error { return a.printStatuses(cmd.Context(), statuses) })
+			return a.print(document("EmbeddedManagementClusterList", statuses), func() error { return a.printStatuses(statuses) })
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "A", false, "show all embedded management clusters of this user")
@@ -136,10 +143,17 @@ func (a *app) instances(all bool) ([]embedded.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embedded.List(home)
+	instances, err := embedded.List(home)
+	if err != nil {
+		err = fmt.Errorf("%w; %s", err, whichHome)
+	}
+	return instances, err
 }
 
-func (a *app) printStatuses(_ context.Context, statuses []instanceStatus) error {
+func (a *app) printStatuses(statuses []instanceStatus) error {
+	if len(statuses) == 0 {
+		a.say("no embedded management clusters")
+	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, s := range statuses {
 		state := "not running"

@@ -31,6 +31,22 @@ func (a *app) print(data any, text func() error) error {
 		_, err = a.out.Write(out)
 		return err
 	default:
-		return usageError{fmt.Errorf("--output must be one of text, json, yaml, not %q", a.options.Output)}
+		return fmt.Errorf("no output %q", a.options.Output)
 	}
+}
+
+// result writes the one line that a command without other data ends with; as
+// JSON it is one line too, the last one after those of the progress.
+func (a *app) result(format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	data := document("Result", struct {
+		Message string `json:"message"`
+	}{message})
+	if a.options.Output == outputJSON {
+		return json.NewEncoder(a.out).Encode(data)
+	}
+	return a.print(data, func() error {
+		_, err := fmt.Fprintln(a.out, message)
+		return err
+	})
 }

@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"github.com/spf13/viper"
 	"golang.org/x/term"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -52,9 +47,6 @@ func run(ctx context.Context, args []string, s streams) int {
 	a := &app{streams: s}
 	root := a.rootCommand()
 	root.SetArgs(args)
-	root.SetIn(s.in)
-	root.SetOut(s.out)
-	root.SetErr(s.err)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
 		fmt.Fprintln(s.err, message(err))
@@ -71,11 +63,19 @@ func (a *app) rootCommand() *cobra.Command {
 It works on a management cluster: the one of your kubeconfig, or an embedded one
 that it starts on this machine by itself.
 
+These flags may also stand in the environment (CLUSTERCTL_X_MANAGEMENT and so
+on) or in clusterctl-x/config.yaml in your configuration directory, which is
+~/.config on Linux: ` + strings.Join(configurable(), ", ") + `.
+
 Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 4 conflict, 5 timed out (the cluster goes on), 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetUsageTemplate(usageTemplate(root))
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.options.Kubeconfig, "kubeconfig", "", "path of the kubeconfig of the management cluster")
 	flags.StringVar(&a.options.Context, "context", "", "context of the kubeconfig")
@@ -89,9 +89,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	flags.BoolVar(&a.options.Quiet, "quiet", false, "show no progress")
 	flags.IntVarP(&a.options.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.complete(cmd) }
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.group("create", "Create a cluster", a.createClusterCommand()),
 		a.group("delete", "Delete a cluster", a.deleteClusterCommand()),
@@ -102,77 +100,17 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 		a.managementCommand(),
 		a.versionCommand(),
 	)
+	holdOthers(root)
+	addHelpers(root)
 	return root
 }
 
 // group is a command that only holds others.
 func (a *app) group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{
-		Use:   use,
-		Short: short,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{fmt.Errorf("'%s' needs one of: %s; see '%s --help'", cmd.CommandPath(), names(cmd), cmd.CommandPath())}
-			}
-			return usageError{fmt.Errorf("'%s %s' does not exist; there are: %s", cmd.CommandPath(), args[0], names(cmd))}
-		},
-	}
+	group := &cobra.Command{Use: use, Short: short}
 	group.AddCommand(commands...)
+	holdOthers(group)
 	return group
-}
-
-func names(cmd *cobra.Command) string {
-	var all []string
-	for _, child := range cmd.Commands() {
-		all = append(all, child.Name())
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
-}
-
-// complete fills options that were not given as flags from the environment
-// (CLUSTERCTL_X_MANAGEMENT and so on) and the configuration file, and checks
-// the ones that have few values.
-func (a *app) complete(cmd *cobra.Command) error {
-	settings := viper.New()
-	settings.SetEnvPrefix("CLUSTERCTL_X")
-	settings.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
-	settings.AutomaticEnv()
-	if dir, err := os.UserConfigDir(); err == nil {
-		settings.SetConfigFile(filepath.Join(dir, "clusterctl-x", "config.yaml"))
-		if err := settings.ReadInConfig(); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return usageError{fmt.Errorf("reading the configuration file: %w", err)}
-		}
-	}
-	var errs []error
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed && configurable(flag.Name) && settings.IsSet(flag.Name) {
-			if err := cmd.Flags().Set(flag.Name, settings.GetString(flag.Name)); err != nil {
-				errs = append(errs, fmt.Errorf("setting %s from the environment or the configuration file: %w", flag.Name, err))
-			}
-		}
-	})
-	errs = append(errs,
-		oneOf("management", a.options.Management, managementAuto, managementKubeconfig, managementEmbedded),
-		oneOf("color", a.options.Color, "auto", "always", "never"),
-	)
-	if err := errors.Join(errs...); err != nil {
-		return usageError{err}
-	}
-	return a.setUpLog()
-}
-
-// configurable are the flags that may stand in the environment and in the
-// configuration file.
-func configurable(name string) bool {
-	return slices.Contains([]string{"kubeconfig", "context", "namespace", "management", "name", "bundles", "color", "quiet"}, name)
-}
-
-func oneOf(flag, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return fmt.Errorf("--%s must be one of %s, not %q", flag, strings.Join(allowed, ", "), value)
 }
 
 // setUpLog sends the log of the Kubernetes libraries to stderr, and only when
@@ -231,7 +169,13 @@ func (a *app) progress() *view.Progress {
 	}
 }
 
-// say tells a person something, on stderr.
+// warning tells a person that the result is not all that was asked for, which
+// is more than progress: --quiet does not hide it.
+func (a *app) warning(format string, args ...any) {
+	fmt.Fprintf(a.err, "warning: "+format+"\n", args...)
+}
+
+// say tells a person how far things are, on stderr.
 func (a *app) say(format string, args ...any) {
 	if !a.options.Quiet {
 		fmt.Fprintf(a.err, format+"\n", args...)

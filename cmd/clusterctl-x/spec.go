@@ -32,12 +32,20 @@ func (a *app) readSpec(file string) (spec, error) {
 	if err != nil {
 		return spec{}, err
 	}
-	config, err := v1alpha1.Decode(file, data)
+	config, err := v1alpha1.Decode(fileName(file), data)
 	if err != nil {
 		return spec{}, err
 	}
 	bundles, err := a.readBundles()
 	return spec{config: config, bundles: bundles}, err
+}
+
+// fileName is what people call the file of -f.
+func fileName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
 }
 
 func (a *app) readFile(file string) ([]byte, error) {
@@ -66,13 +74,16 @@ func (a *app) readBundles() (*versionsbundle.Bundles, error) {
 	return bundles, nil
 }
 
-// resolve validates the spec and tells its warnings.
-func (a *app) resolve(s spec, running v1alpha1.ClusterVersions) (validations.Resolved, error) {
-	resolved, err := validations.Create(s.config, s.bundles, running)
-	for _, warning := range s.config.Warnings {
-		a.say("warning: %s", warning)
+// resolve validates the spec.
+func (s spec) resolve(running v1alpha1.ClusterVersions) (validations.Resolved, error) {
+	return validations.Create(s.config, s.bundles, running)
+}
+
+// warn tells what is read and not acted on, or acts otherwise than expected.
+func (a *app) warn(resolved validations.Resolved) {
+	for _, warning := range resolved.Warnings {
+		a.warning("%s", warning)
 	}
-	return resolved, err
 }
 
 // render makes the objects of the cluster, in the namespace of the flag, else

@@ -56,15 +56,10 @@ func Render(input Input) ([]templater.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas, err := fs.Sub(config.Schemas, "schemas")
+	r, err := newRenderer(input, provider, config.Templates)
 	if err != nil {
 		return nil, err
 	}
-	templates, err := templater.Parse(config.Templates, "templates/*.tmpl", "templates/"+provider.Name()+"/*.tmpl")
-	if err != nil {
-		return nil, err
-	}
-	r := renderer{Input: input, provider: provider, templates: templates, checker: templater.NewChecker(schemas)}
 	return r.objects()
 }
 
@@ -84,6 +79,18 @@ type renderer struct {
 	provider  Provider
 	templates *templater.Templates
 	checker   *templater.Checker
+}
+
+func newRenderer(input Input, provider Provider, templates fs.FS) (renderer, error) {
+	schemas, err := fs.Sub(config.Schemas, "schemas")
+	if err != nil {
+		return renderer{}, err
+	}
+	parsed, err := templater.Parse(templates, "templates/*.tmpl", "templates/"+provider.Name()+"/*.tmpl")
+	if err != nil {
+		return renderer{}, err
+	}
+	return renderer{Input: input, provider: provider, templates: parsed, checker: templater.NewChecker(schemas)}, nil
 }
 
 // owner is the data that every template has.
@@ -247,7 +254,11 @@ func (r renderer) render(template string, data any) (templater.Object, error) {
 	if err != nil {
 		return templater.Object{}, err
 	}
-	return r.checker.Decode(text)
+	object, err := r.checker.Decode(text)
+	if err != nil {
+		return templater.Object{}, fmt.Errorf("%s: %w", template, err)
+	}
+	return object, nil
 }
 
 func (r renderer) kubeadmDownloadsName() string { return r.cluster() + "-kubeadm-downloads" }

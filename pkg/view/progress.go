@@ -99,19 +99,29 @@ func (p *Progress) run() {
 }
 
 func (p *Progress) lines() {
-	if p.latest.Infrastructure != "" {
+	switch {
+	case p.latest.Infrastructure != "":
 		p.say("infrastructure", "infrastructure: "+p.latest.Infrastructure)
+	case p.said["infrastructure"] != "":
+		p.say("infrastructure", "infrastructure: provisioned")
 	}
 	for _, part := range p.latest.Parts() {
-		if part.Version.IsZero() {
-			continue
+		if p.latest.Deleting || !part.Version.IsZero() {
+			p.say(part.Name, p.partLine(part))
 		}
-		line := fmt.Sprintf("%s %s: %d of %d machines ready", part.Name, part.Version, part.Ready(), part.Replicas)
-		if extra := len(part.Machines) - part.Replicas; extra > 0 {
-			line += fmt.Sprintf(", %d more to go", extra)
-		}
-		p.say(part.Name, line)
 	}
+}
+
+// partLine says in one line how far a part is.
+func (p *Progress) partLine(part state.Part) string {
+	if p.latest.Deleting {
+		return fmt.Sprintf("%s: %d machines left", part.Name, len(part.Machines))
+	}
+	line := fmt.Sprintf("%s %s: %d of %d machines ready", part.Name, part.Version, part.Ready(), part.Replicas)
+	if extra := len(part.Machines) - part.Replicas; extra > 0 {
+		line += fmt.Sprintf(", %d more to go", extra)
+	}
+	return line
 }
 
 // say writes a line unless it was the last one about its subject.
@@ -136,6 +146,16 @@ func (p *Progress) heartbeat(now time.Time) {
 
 func (p *Progress) elapsed(now time.Time) time.Duration { return now.Sub(p.started).Round(time.Second) }
 
+// Codes that a terminal understands: cut lines at its edge instead of wrapping
+// them, so that a line is a line, and wrap again.
+const (
+	wrapOff = "\x1b[?7l"
+	wrapOn  = "\x1b[?7h"
+)
+
+// maxDrawn is how many parts are drawn, so that they fit a small terminal.
+const maxDrawn = 15
+
 func (p *Progress) redraw() {
 	if p.mode != Terminal || !p.dirty {
 		return
@@ -145,15 +165,32 @@ func (p *Progress) redraw() {
 	if p.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", p.drawn)
 	}
-	head := b.Len()
-	if err := p.style.Tree(&b, p.latest, time.Now()); err != nil {
-		return // a buffer takes everything
+	lines := p.block(time.Now())
+	fmt.Fprintf(&b, "%s%s\n%s", wrapOff, strings.Join(lines, "\n"), wrapOn)
+	p.drawn = len(lines)
+	_, _ = p.w.Write(b.Bytes())
+}
+
+// block is what is drawn: the parts, those that are not done first where not
+// all of them fit, and what is being waited for.
+func (p *Progress) block(now time.Time) []string {
+	var lines, done []string
+	for _, part := range p.latest.Parts() {
+		line := p.style.mark(part.Done() && !p.latest.Deleting) + " " + p.partLine(part)
+		if part.Done() && len(p.latest.WorkerNodeGroups) >= maxDrawn {
+			done = append(done, line)
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	lines = append(lines, done...)
+	if left := len(lines) - maxDrawn; left > 0 {
+		lines = append(lines[:maxDrawn], fmt.Sprintf("  and %d more worker node groups, %d of %d ready in all", left, len(done), len(p.latest.Parts())))
 	}
 	if waiting := p.latest.Waiting(); waiting != "" {
-		fmt.Fprintf(&b, "%s  waiting for %s\n", p.elapsed(time.Now()), waiting)
+		lines = append(lines, fmt.Sprintf("%s  waiting for %s", p.elapsed(now), waiting))
 	}
-	p.drawn = strings.Count(b.String()[head:], "\n")
-	_, _ = p.w.Write(b.Bytes())
+	return lines
 }
 
 // clusterEvent is what is written for each change in mode JSON.

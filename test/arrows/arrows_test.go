@@ -1,0 +1,259 @@
+// Package arrows_test keeps the shape of the code: which package may import
+// which, and what the pure ones may not reach.
+package arrows_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "github.com/clusterctl-x/clusterctl-x"
+
+// allowed maps each package below pkg, config and the tools to the packages of
+// ours that it may import. The commands may import all of these.
+func allowed() map[string][]string {
+	return map[string][]string{
+		"config":                 nil,
+		"hack/bundles":           nil,
+		"pkg/api/v1alpha1":       nil,
+		"pkg/embedded":           nil,
+		"pkg/management":         {"pkg/api/v1alpha1", "pkg/state"},
+		"pkg/manifests":          {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/templater", "pkg/versionsbundle"},
+		"pkg/plan":               {"pkg/api/v1alpha1", "pkg/skew", "pkg/versionsbundle"},
+		"pkg/providers":          nil,
+		"pkg/providers/docker":   {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
+		"pkg/providers/inmemory": {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
+		"pkg/skew":               {"pkg/api/v1alpha1"},
+		"pkg/state":              {"pkg/api/v1alpha1"},
+		"pkg/templater":          nil,
+		"pkg/validations":        {"pkg/api/v1alpha1", "pkg/skew", "pkg/versionsbundle"},
+		"pkg/versionsbundle":     {"pkg/api/v1alpha1"},
+		"pkg/view":               {"pkg/api/v1alpha1", "pkg/plan", "pkg/state"},
+	}
+}
+
+// effectful are the packages below pkg that touch the world. All others take
+// values and return values.
+func effectful() []string { return []string{"pkg/embedded", "pkg/management"} }
+
+// clients are what only pkg/management, and the commands, talk to an API server with.
+func clients() []string { return []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"} }
+
+// world are the packages that reach something outside of the program's values.
+// A package below one of them counts too, unless it is harmless.
+func world() []string {
+	return []string{"os", "net", "syscall", "log", "crypto/rand", "math/rand", "runtime/debug", "io/ioutil"}
+}
+
+func harmless() []string { return []string{"net/netip", "net/url"} }
+
+// forbiddenCalls of pure packages.
+func forbiddenCalls() []string {
+	return []string{
+		"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTicker", "time.NewTimer",
+		"fmt.Print", "fmt.Printf", "fmt.Println", "fmt.Scan", "fmt.Scanf", "fmt.Scanln",
+	}
+}
+
+// exceptions to forbiddenCalls: progress is drawn as time goes by.
+func exceptions() map[string][]string {
+	return map[string][]string{"pkg/view": {"time.NewTicker", "time.Now"}}
+}
+
+// listed is what 'go list' knows of a package.
+type listed struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+	Deps       []string
+}
+
+func (l listed) name() string { return strings.TrimPrefix(l.ImportPath, module+"/") }
+
+// list returns the packages that a pattern matches, without tests.
+func list(t *testing.T, patterns ...string) []listed {
+	t.Helper()
+	touchSources(t)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports,Deps"}, patterns...)...)
+	cmd.Dir = filepath.Join("..", "..")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var packages []listed
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// touchSources opens what 'go list' reads, which is another process: so a
+// cached result of these tests does not outlive a change.
+func touchSources(t *testing.T) {
+	t.Helper()
+	if _, err := os.ReadFile("../../go.mod"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"cmd", "config", "hack", "pkg", "test"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", dir), func(file string, _ fs.DirEntry, err error) error {
+			if err == nil && filepath.Ext(file) == ".go" {
+				_, err = os.ReadFile(file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// below tells whether a package is one of these, or below one of them.
+func below(pkg string, parents []string) bool {
+	return slices.ContainsFunc(parents, func(parent string) bool { return pkg == parent || strings.HasPrefix(pkg, parent+"/") })
+}
+
+func pure(p listed) bool { return !slices.Contains(effectful(), p.name()) }
+
+func TestImportsOfOurPackages(t *testing.T) {
+	t.Parallel()
+	rules := allowed()
+	for _, p := range list(t, "./pkg/...", "./config/...", "./hack/...") {
+		may, known := rules[p.name()]
+		if !known {
+			t.Errorf("%s is a new package: say in this test what it may import, and in the design why", p.name())
+		}
+		for _, imported := range p.Imports {
+			if name, ours := strings.CutPrefix(imported, module+"/"); ours && !slices.Contains(may, name) {
+				t.Errorf("%s imports %s; it may import %v", p.name(), name, may)
+			}
+		}
+	}
+}
+
+func TestOnlyManagementTalksToAPIServers(t *testing.T) {
+	t.Parallel()
+	for _, p := range list(t, "./pkg/...", "./config/...") {
+		if p.name() == "pkg/management" {
+			continue
+		}
+		for _, dependency := range p.Deps {
+			if below(dependency, clients()) {
+				t.Errorf("%s depends on %s", p.name(), dependency)
+			}
+		}
+	}
+}
+
+func TestPurePackagesReachNothing(t *testing.T) {
+	t.Parallel()
+	for _, p := range list(t, "./pkg/...", "./config/...") {
+		if !pure(p) {
+			continue
+		}
+		for _, imported := range p.Imports {
+			if below(imported, world()) && !slices.Contains(harmless(), imported) {
+				t.Errorf("%s imports %s, and is to be pure", p.name(), imported)
+			}
+		}
+		got := calls(t, p, forbiddenCalls())
+		if diff := cmp.Diff(exceptions()[p.name()], got); diff != "" {
+			t.Errorf("calls in %s that a pure package does not have (-allowed +got):\n%s", p.name(), diff)
+		}
+	}
+}
+
+// TestContextBeginsInMain: everything else is given its context.
+func TestContextBeginsInMain(t *testing.T) {
+	t.Parallel()
+	got := map[string][]string{}
+	for _, p := range list(t, "./pkg/...", "./cmd/...", "./config/...") {
+		if found := calls(t, p, []string{"context.Background", "context.TODO"}); len(found) > 0 {
+			got[p.name()] = found
+		}
+	}
+	want := map[string][]string{"cmd/clusterctl-x": {"context.Background"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("contexts that begin (-want +got):\n%s", diff)
+	}
+}
+
+// calls returns which of the functions, each as package.Name, a package uses, sorted.
+func calls(t *testing.T, p listed, functions []string) []string {
+	t.Helper()
+	used := map[string]bool{}
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports := map[string]string{} // name in this file -> last element of the path
+		for _, spec := range file.Imports {
+			last := path.Base(strings.Trim(spec.Path.Value, `"`))
+			if spec.Name != nil {
+				imports[spec.Name.Name] = last
+			} else {
+				imports[last] = last
+			}
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			selector, ok := node.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := selector.X.(*ast.Ident); ok {
+				if function := imports[x.Name] + "." + selector.Sel.Name; slices.Contains(functions, function) {
+					used[function] = true
+				}
+			}
+			return true
+		})
+	}
+	return slices.Sorted(maps.Keys(used))
+}
+
+// TestNothingImportsCommands: what commands and tools have is theirs.
+func TestNothingImportsCommands(t *testing.T) {
+	t.Parallel()
+	for _, p := range list(t, "./...") {
+		for _, imported := range p.Imports {
+			if below(imported, []string{module + "/cmd", module + "/hack", module + "/test"}) && !sameTree(p.ImportPath, imported) {
+				t.Errorf("%s imports %s", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// sameTree tells whether two packages are of the same command or tool.
+func sameTree(a, b string) bool {
+	tree := func(p string) string {
+		parts := strings.SplitN(strings.TrimPrefix(p, module+"/"), "/", 3)
+		return strings.Join(parts[:min(2, len(parts))], "/")
+	}
+	return tree(a) == tree(b)
+}
