@@ -26,7 +26,7 @@ quickstart: build ## build, create the sample cluster on an embedded management 
 	bin/clusterctl-x create cluster -f config/samples/quickstart.yaml --management embedded
 	bin/clusterctl-x describe cluster quickstart --management embedded
 	bin/clusterctl-x get kubeconfig quickstart --management embedded --to bin/quickstart.kubeconfig
-	bin/kubectl --kubeconfig bin/quickstart.kubeconfig get nodes
+	bin/kubectl --kubeconfig bin/quickstart.kubeconfig get nodes -o custom-columns=NODE:.metadata.name,KUBELET:.status.nodeInfo.kubeletVersion
 
 .PHONY: build
 build: cli embedded ## build everything into bin/

@@ -23,6 +23,9 @@ const Exec = "clusterctl-x-embedded"
 type Instance struct {
 	Name string
 	Dir  string
+	// StopGrace is how long the processes have for an orderly end; zero means
+	// 20 seconds.
+	StopGrace time.Duration
 }
 
 var validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
@@ -160,6 +163,7 @@ func readJSON(path string, into any) error {
 
 // Status is what can be told about an instance without talking to it.
 type Status struct {
+	// Progress is what the supervisor says; it is not ready once it was killed.
 	Progress
 	// Created is true once the instance was started for the first time.
 	Created bool `json:"created"`
@@ -170,20 +174,26 @@ type Status struct {
 
 // Status tells whether the instance runs, since when, and on which ports.
 func (i Instance) Status() (Status, error) {
-	var status Status
+	running, err := i.locked()
+	if err != nil {
+		return Status{}, err
+	}
 	ports, err := i.readPorts()
-	if errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Status{}, err
+	}
+	// A first start has the lock before it has ports.
+	status := Status{Created: running || err == nil, Running: running, Ports: ports}
+	if !running {
 		return status, nil
 	}
-	if err != nil {
-		return status, err
+	if status.Progress, err = i.readProgress(); err != nil {
+		return Status{}, err
 	}
-	status.Created, status.Ports = true, ports
-	if status.Running, err = i.locked(); err != nil || !status.Running {
-		return status, err
+	if !alive(status.SupervisorPID) {
+		status.Ready, status.ReadyAt = false, time.Time{}
 	}
-	status.Progress, err = i.readProgress()
-	return status, err
+	return status, nil
 }
 
 // ComponentLogs are the paths of the logs that exist, sorted.

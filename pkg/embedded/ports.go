@@ -90,7 +90,7 @@ func (i Instance) readPorts() (Ports, error) {
 func (i Instance) ClaimPorts() (Ports, error) {
 	ports, err := i.readPorts()
 	if errors.Is(err, fs.ErrNotExist) {
-		return i.choosePorts()
+		return i.choosePorts(Ports.taken)
 	}
 	if err != nil {
 		return Ports{}, err
@@ -101,7 +101,7 @@ func (i Instance) ClaimPorts() (Ports, error) {
 	return ports, nil
 }
 
-func (i Instance) choosePorts() (_ Ports, err error) {
+func (i Instance) choosePorts(taken func(Ports) int) (_ Ports, err error) {
 	all := filepath.Dir(i.Dir)
 	lock, err := acquire(filepath.Join(all, "ports.lock"))
 	if err != nil {
@@ -115,7 +115,7 @@ func (i Instance) choosePorts() (_ Ports, err error) {
 	}
 	for first := firstBlock; first <= lastBlock; first += blockSize {
 		ports := portBlock(first)
-		if owner, ok := owned[ports.APIServer]; ok && owner != i.Name || ports.taken() != 0 {
+		if owner, ok := owned[ports.APIServer]; ok && owner != i.Name || taken(ports) != 0 {
 			continue
 		}
 		return ports, writeJSON(i.portsFile(), ports)

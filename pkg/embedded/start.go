@@ -3,6 +3,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,8 @@ var ErrNoProgram = errors.New("the program " + Exec + " is missing")
 // process; neither tells of its changes in a portable way.
 const poll = 25 * time.Millisecond
 
-// stopGrace is how long the processes have for an orderly end.
-const stopGrace = 20 * time.Second
+// killGrace is how long killed processes may take to be gone.
+const killGrace = 5 * time.Second
 
 // Start starts the instance and returns when it is ready. An instance that
 // runs already is left as it is. On failure, or when ctx ends first, nothing
@@ -53,9 +54,9 @@ func (i Instance) spawn(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(i.LogsDir(), "supervisor.log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(i.LogsDir(), "supervisor.log"), os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return fmt.Errorf("starting embedded management cluster %q: %w; set CLUSTERCTL_X_HOME to a directory that can be written to", i.Name, err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	outcome, outcomeWriter, err := os.Pipe()
@@ -73,6 +74,8 @@ func (i Instance) spawn(ctx context.Context) (err error) {
 		return fmt.Errorf("starting %s: %w", program, err)
 	}
 
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
 	failure := make(chan string, 1)
 	go func() {
 		text, readErr := io.ReadAll(outcome)
@@ -83,46 +86,77 @@ func (i Instance) spawn(ctx context.Context) (err error) {
 	}()
 	select {
 	case <-ctx.Done():
-		return errors.Join(i.startInterrupted(ctx), cmd.Process.Kill(), cmd.Wait())
+		return i.abandon(ctx, i.startInterrupted(ctx), cmd.Process, ended)
 	case text := <-failure:
-		return i.afterStart(ctx, cmd, text)
+		return i.afterStart(ctx, cmd.Process, ended, text)
 	}
 }
 
-func (i Instance) afterStart(ctx context.Context, cmd *exec.Cmd, failure string) error {
+func (i Instance) afterStart(ctx context.Context, supervisor *os.Process, ended <-chan error, failure string) error {
+	if failure == "" {
+		switch status, err := i.Status(); {
+		case err != nil:
+			return i.abandon(ctx, err, supervisor, ended)
+		case status.Ready:
+			return nil
+		}
+	}
+	var endErr error
+	select {
+	case <-ctx.Done():
+		return i.abandon(ctx, i.startInterrupted(ctx), supervisor, ended)
+	case endErr = <-ended:
+	}
+	if err := i.reap(ctx); err != nil {
+		return err
+	}
 	status, err := i.Status()
 	if err != nil {
 		return err
 	}
-	if failure == "" && status.Ready {
-		return cmd.Process.Release()
-	}
-	waitErr := cmd.Wait()
 	if status.Running {
 		return i.waitReady(ctx) // another command was faster
 	}
 	if failure == "" {
-		failure = fmt.Sprintf("it ended before it was ready (%v)", waitErr)
+		failure = fmt.Sprintf("it ended before it was ready (%v)", endErr)
 	}
 	return fmt.Errorf("starting embedded management cluster %q: %s; its logs are in %s", i.Name, failure, i.LogsDir())
 }
 
+// abandon ends, because of err, a supervisor that is not ready, and its children.
+func (i Instance) abandon(ctx context.Context, err error, supervisor *os.Process, ended <-chan error) error {
+	if killErr := supervisor.Kill(); !errors.Is(killErr, os.ErrProcessDone) {
+		err = errors.Join(err, killErr)
+	}
+	<-ended
+	return errors.Join(err, i.reap(context.WithoutCancel(ctx)))
+}
+
 func (i Instance) waitReady(ctx context.Context) error {
+	err := until(ctx, func() (bool, error) {
+		status, err := i.Status()
+		if err == nil && !status.Running {
+			err = fmt.Errorf("embedded management cluster %q ended before it was ready; its logs are in %s", i.Name, i.LogsDir())
+		}
+		return status.Ready, err
+	})
+	if err != nil && ctx.Err() != nil {
+		return i.startInterrupted(ctx)
+	}
+	return err
+}
+
+// until asks again and again, until the answer is yes or an error, or ctx ends.
+func until(ctx context.Context, ask func() (bool, error)) error {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
-		status, err := i.Status()
-		switch {
-		case err != nil:
+		if yes, err := ask(); yes || err != nil {
 			return err
-		case status.Ready:
-			return nil
-		case !status.Running:
-			return fmt.Errorf("embedded management cluster %q ended before it was ready; its logs are in %s", i.Name, i.LogsDir())
 		}
 		select {
 		case <-ctx.Done():
-			return i.startInterrupted(ctx)
+			return context.Cause(ctx)
 		case <-ticker.C:
 		}
 	}
@@ -158,43 +192,58 @@ func findProgram() (string, error) {
 // Stop ends all processes of the instance and returns when they are gone.
 // Its state stays. It returns false where nothing ran.
 func (i Instance) Stop(ctx context.Context) (bool, error) {
-	status, err := i.Status()
-	if err != nil || !status.Running {
+	held, err := i.locked()
+	if err != nil || !held {
 		return false, err
 	}
 	if err := i.reap(ctx); err != nil {
 		return true, err
 	}
-	if err := i.signal(status.SupervisorPID, syscall.SIGTERM); err != nil {
+	supervisor, err := i.supervisor(ctx)
+	if err != nil || supervisor == 0 {
 		return true, err
 	}
-	orderly, cancel := context.WithTimeout(ctx, stopGrace)
+	if err := i.signal(supervisor, syscall.SIGTERM); err != nil {
+		return true, err
+	}
+	tooSlow := errors.New("no orderly end")
+	orderly, cancel := context.WithTimeoutCause(ctx, i.stopGrace(), tooSlow)
 	defer cancel()
-	if i.waitGone(orderly) == nil {
-		return true, nil
+	err = i.waitGone(orderly)
+	if errors.Is(err, tooSlow) {
+		if err := i.signal(-supervisor, syscall.SIGKILL); err != nil {
+			return true, err
+		}
+		err = i.waitGone(ctx)
 	}
-	if ctx.Err() != nil {
-		return true, fmt.Errorf("waiting for embedded management cluster %q to end: %w", i.Name, context.Cause(ctx))
+	if err != nil {
+		return true, fmt.Errorf("waiting for embedded management cluster %q to end: %w", i.Name, err)
 	}
-	if err := i.signal(-status.SupervisorPID, syscall.SIGKILL); err != nil {
-		return true, err
-	}
-	return true, i.waitGone(ctx)
+	return true, nil
+}
+
+func (i Instance) stopGrace() time.Duration { return cmp.Or(i.StopGrace, 20*time.Second) }
+
+// supervisor is the process ID of the supervisor, or 0 when nothing runs any
+// more. It waits out the moments, at a supervisor's start and at its end, in
+// which it has the lock and does not say who it is.
+func (i Instance) supervisor(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, i.stopGrace(),
+		fmt.Errorf("embedded management cluster %q runs, but does not say as which process: end the processes that use %s", i.Name, i.Dir))
+	defer cancel()
+	var status Status
+	err := until(ctx, func() (_ bool, err error) {
+		status, err = i.Status()
+		return !status.Running || status.SupervisorPID != 0, err
+	})
+	return status.SupervisorPID, err
 }
 
 func (i Instance) waitGone(ctx context.Context) error {
-	ticker := time.NewTicker(poll)
-	defer ticker.Stop()
-	for {
-		if held, err := i.locked(); err != nil || !held {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-		}
-	}
+	return until(ctx, func() (bool, error) {
+		held, err := i.locked()
+		return !held, err
+	})
 }
 
 // Remove deletes everything that the stopped instance keeps.
@@ -212,27 +261,29 @@ func (i Instance) Remove() error {
 // reap ends the processes that a killed supervisor left behind.
 func (i Instance) reap(ctx context.Context) error {
 	status, err := i.Status()
-	if err != nil || !status.Running || status.SupervisorPID == 0 {
+	if err != nil || !status.Running || alive(status.SupervisorPID) {
 		return err
-	}
-	if syscall.Kill(status.SupervisorPID, 0) == nil {
-		return nil
 	}
 	// The group exists as long as one member lives, and its number is used for
 	// no other process until then: it can only be ours.
-	if err := i.signal(-status.SupervisorPID, syscall.SIGKILL); err != nil {
+	killed := status.SupervisorPID
+	if err := i.signal(-killed, syscall.SIGKILL); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errors.New("processes of a killed run do not end"))
+	ctx, cancel := context.WithTimeoutCause(ctx, killGrace, fmt.Errorf("the processes of a killed run of embedded management cluster %q do not end: end those that use %s", i.Name, i.Dir))
 	defer cancel()
-	return i.waitGone(ctx)
+	return until(ctx, func() (bool, error) {
+		status, err := i.Status()
+		return !status.Running || status.SupervisorPID != killed, err // another start may have been faster
+	})
 }
+
+// alive tells whether the process is there; 0 stands for one that does not say
+// yet who it is.
+func alive(pid int) bool { return pid == 0 || syscall.Kill(pid, 0) == nil }
 
 // signal sends sig to a process, or to a process group where pid is negative.
 func (i Instance) signal(pid int, sig syscall.Signal) error {
-	if pid == 0 {
-		return fmt.Errorf("embedded management cluster %q runs, but does not say as which process: end the processes that use %s", i.Name, i.Dir)
-	}
 	if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("ending embedded management cluster %q: %w", i.Name, err)
 	}

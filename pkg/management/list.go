@@ -1,10 +1,8 @@
 package management
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,22 +16,13 @@ import (
 // Clusters returns the state of every cluster in a namespace, or in all of
 // them where it is empty, sorted by namespace and name.
 func (c *Client) Clusters(ctx context.Context, namespace string) ([]state.Cluster, error) {
-	var list clusterv1.ClusterList
-	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+	snapshots, err := readAll(ctx, c.Client, namespace)
+	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("listing clusters: %w", err))
 	}
-	slices.SortFunc(list.Items, func(a, b clusterv1.Cluster) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	var clusters []state.Cluster
-	for _, item := range list.Items {
-		cluster, exists, err := c.Observe(ctx, client.ObjectKeyFromObject(&item))
-		if err != nil {
-			return nil, err
-		}
-		if exists {
-			clusters = append(clusters, cluster)
-		}
+	clusters := make([]state.Cluster, len(snapshots))
+	for i, snapshot := range snapshots {
+		clusters[i] = snapshot.state()
 	}
 	return clusters, nil
 }

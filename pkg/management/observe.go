@@ -39,35 +39,78 @@ type snapshot struct {
 	machines     []clusterv1.Machine
 }
 
+// read reads the objects of one cluster. It is a NotFound error where there is none.
 func read(ctx context.Context, reader client.Reader, key client.ObjectKey) (snapshot, error) {
-	var s snapshot
-	if err := reader.Get(ctx, key, &s.cluster); err != nil {
-		return s, err
+	var cluster clusterv1.Cluster
+	if err := reader.Get(ctx, key, &cluster); err != nil {
+		return snapshot{}, err
 	}
-	ref := s.cluster.Spec.ControlPlaneRef
-	if ref.Kind == "KubeadmControlPlane" {
-		var controlPlane controlplanev1.KubeadmControlPlane
-		err := reader.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: ref.Name}, &controlPlane)
-		switch {
-		case err == nil:
-			s.controlPlane = &controlPlane
-		case !apierrors.IsNotFound(err):
-			return s, err
-		}
+	snapshots, err := readOthers(ctx, reader, []clusterv1.Cluster{cluster}, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name})
+	if err != nil {
+		return snapshot{}, err
 	}
-	ofCluster := []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}}
+	return snapshots[0], nil
+}
+
+// readAll reads the objects of all clusters of a namespace, or of all of them
+// where it is empty, with one request for each kind.
+func readAll(ctx context.Context, reader client.Reader, namespace string) ([]snapshot, error) {
+	var clusters clusterv1.ClusterList
+	if err := reader.List(ctx, &clusters, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(clusters.Items, func(a, b clusterv1.Cluster) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return readOthers(ctx, reader, clusters.Items, client.InNamespace(namespace), client.HasLabels{clusterv1.ClusterNameLabel})
+}
+
+// readOthers reads everything but the Clusters, and gives each its own.
+func readOthers(ctx context.Context, reader client.Reader, clusters []clusterv1.Cluster, options ...client.ListOption) ([]snapshot, error) {
+	var controlPlanes controlplanev1.KubeadmControlPlaneList
 	var deployments clusterv1.MachineDeploymentList
 	var sets clusterv1.MachineSetList
 	var machines clusterv1.MachineList
-	for _, list := range []client.ObjectList{&deployments, &sets, &machines} {
-		if err := reader.List(ctx, list, ofCluster...); err != nil {
-			return s, err
+	for _, list := range []client.ObjectList{&controlPlanes, &deployments, &sets, &machines} {
+		if err := reader.List(ctx, list, options...); err != nil {
+			return nil, err
 		}
 	}
-	s.deployments, s.sets, s.machines = deployments.Items, sets.Items, machines.Items
-	slices.SortFunc(s.deployments, func(a, b clusterv1.MachineDeployment) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(s.machines, func(a, b clusterv1.Machine) int { return cmp.Compare(a.Name, b.Name) })
-	return s, nil
+	slices.SortFunc(deployments.Items, func(a, b clusterv1.MachineDeployment) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(machines.Items, func(a, b clusterv1.Machine) int { return cmp.Compare(a.Name, b.Name) })
+
+	snapshots := make([]snapshot, len(clusters))
+	byKey := map[client.ObjectKey]*snapshot{}
+	for i, cluster := range clusters {
+		snapshots[i].cluster = cluster
+		byKey[client.ObjectKeyFromObject(&cluster)] = &snapshots[i]
+	}
+	of := func(object client.Object) (*snapshot, bool) {
+		s, ok := byKey[client.ObjectKey{Namespace: object.GetNamespace(), Name: object.GetLabels()[clusterv1.ClusterNameLabel]}]
+		return s, ok
+	}
+	for i := range controlPlanes.Items {
+		ref := controlPlanes.Items[i].Name
+		if s, ok := of(&controlPlanes.Items[i]); ok && s.cluster.Spec.ControlPlaneRef.Name == ref {
+			s.controlPlane = &controlPlanes.Items[i]
+		}
+	}
+	for i := range deployments.Items {
+		if s, ok := of(&deployments.Items[i]); ok {
+			s.deployments = append(s.deployments, deployments.Items[i])
+		}
+	}
+	for i := range sets.Items {
+		if s, ok := of(&sets.Items[i]); ok {
+			s.sets = append(s.sets, sets.Items[i])
+		}
+	}
+	for i := range machines.Items {
+		if s, ok := of(&machines.Items[i]); ok {
+			s.machines = append(s.machines, machines.Items[i])
+		}
+	}
+	return snapshots, nil
 }
 
 func (s snapshot) state() state.Cluster {
@@ -77,6 +120,7 @@ func (s snapshot) state() state.Cluster {
 		Created:      s.cluster.CreationTimestamp.Time,
 		Phase:        s.cluster.Status.Phase,
 		Paused:       s.cluster.Spec.Paused != nil && *s.cluster.Spec.Paused,
+		Deleting:     !s.cluster.DeletionTimestamp.IsZero(),
 		Topology:     s.cluster.Spec.Topology.IsDefined(),
 		ControlPlane: s.controlPlanePart(),
 	}
@@ -149,7 +193,7 @@ func (s snapshot) blockedSet(deployment string) string {
 func machineState(m clusterv1.Machine) state.Machine {
 	machine := state.Machine{
 		Name:     m.Name,
-		Phase:    m.Status.Phase,
+		Phase:    cmp.Or(m.Status.Phase, string(clusterv1.MachinePhasePending)),
 		Version:  version(m.Spec.Version),
 		Node:     m.Status.NodeRef.Name,
 		Ready:    meta.IsStatusConditionTrue(m.Status.Conditions, clusterv1.MachineReadyCondition) && m.Status.NodeRef.Name != "",
@@ -161,7 +205,8 @@ func machineState(m clusterv1.Machine) state.Machine {
 	if machine.Deleting {
 		machine.Reason = message(m.Status.Conditions, clusterv1.MachineDeletingCondition)
 	} else {
-		machine.Reason = reason(m.Status.Conditions, clusterv1.MachineReadyCondition)
+		// The first of several reasons: the others mostly follow from it.
+		machine.Reason, _, _ = strings.Cut(reason(m.Status.Conditions, clusterv1.MachineReadyCondition), "; ")
 	}
 	return machine
 }

@@ -79,10 +79,11 @@ func (c *Client) cacheOptions(key client.ObjectKey) cache.Options {
 		DefaultNamespaces: map[string]cache.Config{key.Namespace: {}},
 		DefaultTransform:  cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&clusterv1.Cluster{}:           {Field: fields.OneTermEqualSelector("metadata.name", key.Name)},
-			&clusterv1.MachineDeployment{}: ofCluster,
-			&clusterv1.MachineSet{}:        ofCluster,
-			&clusterv1.Machine{}:           ofCluster,
+			&controlplanev1.KubeadmControlPlane{}: ofCluster,
+			&clusterv1.Cluster{}:                  {Field: fields.OneTermEqualSelector("metadata.name", key.Name)},
+			&clusterv1.MachineDeployment{}:        ofCluster,
+			&clusterv1.MachineSet{}:               ofCluster,
+			&clusterv1.Machine{}:                  ofCluster,
 		},
 	}
 }

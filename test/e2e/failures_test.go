@@ -91,23 +91,7 @@ error: starting embedded management cluster "broken": port %d of embedded manage
 
 // noPermission uses the token of an account that may do nothing.
 func noPermission(t *testing.T) {
-	kubectl(t, broken, nil, "create", "serviceaccount", "nobody")
-	token := kubectl(t, broken, nil, "create", "token", "nobody")
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	data, err := os.ReadFile(filepath.Join(everyone.home, "embedded", broken, "kubeconfig"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	set := func(args ...string) {
-		if r := execute(t.Context(), nil, everyone.environment(), everyone.kubectl, append([]string{"--kubeconfig", kubeconfig, "config"}, args...)...); r.code != 0 {
-			t.Fatal(r.stderr)
-		}
-	}
-	set("set-credentials", "nobody", "--token", token)
-	set("set-context", "--current", "--user", "nobody")
+	kubeconfig := accountKubeconfig(t, broken, "default", "nobody")
 	r := cli(t, 3, "create", "cluster", "--management", "kubeconfig", "--kubeconfig", kubeconfig, "-f", specFile(t, "forbidden", "1.34", "md-0"))
 	if !strings.Contains(r.stderr, `User "system:serviceaccount:default:nobody" cannot get resource "clusters"`) || !strings.Contains(r.stderr, "config/rbac") {
 		t.Errorf("stderr does not name privilege and remedy: %s", r.stderr)

@@ -90,15 +90,17 @@ func nodesOf(t *testing.T, namespace string) {
 // assertNothingLeft lists every kind in the namespace. What the API server
 // itself puts into every namespace does not count, nor do Events: they are the
 // log of what happened and expire by themselves.
-func assertNothingLeft(t *testing.T, namespace string) {
+func assertNothingLeft(t *testing.T, namespace string, besides ...string) {
 	t.Helper()
 	kinds := strings.Fields(kubectl(t, shared, nil, "api-resources", "--namespaced", "--verbs=list", "-o", "name"))
 	for _, kind := range kinds {
 		if kind == "events" || kind == "events.events.k8s.io" {
 			continue
 		}
-		if out := kubectl(t, shared, nil, "get", kind, "-n", namespace, "-o", "name"); out != "" {
-			t.Errorf("left behind: %s", out)
+		for object := range strings.FieldsSeq(kubectl(t, shared, nil, "get", kind, "-n", namespace, "-o", "name")) {
+			if !slices.Contains(besides, object) {
+				t.Errorf("left behind: %s", object)
+			}
 		}
 	}
 }

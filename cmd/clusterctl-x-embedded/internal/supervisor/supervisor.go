@@ -108,6 +108,9 @@ type exit struct {
 
 // start brings up one component after the other, as far as one needs the other.
 func (s *supervisor) start(ctx context.Context) error {
+	if err := checkDisk(s.instance.Dir); err != nil {
+		return err
+	}
 	ports, err := s.instance.ClaimPorts()
 	if err != nil {
 		return err
