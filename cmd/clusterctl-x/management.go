@@ -175,7 +175,7 @@ func (a *app) printStatuses(statuses []instanceStatus) error {
 		}
 		p := s.Ports
 		fmt.Fprintf(table, "API server\thttps://127.0.0.1:%d\n", p.APIServer)
-		fmt.Fprintf(table, "ports on 127.0.0.1\t%d to %d, %d, %d\n", p.APIServer, p.EtcdPeer, p.CoreHealth, p.ProvidersWebhook)
+		fmt.Fprintf(table, "ports on 127.0.0.1\t%d to %d, %d to %d\n", p.APIServer, p.EtcdPeer, p.CoreHealth, p.ProvidersHealth)
 		fmt.Fprintf(table, "ports on all addresses\t%d (core webhook), %d (simulator debug), %d to %d (simulated clusters)\n", p.CoreWebhook, p.SimulatorDebug, p.FirstCluster, p.LastCluster)
 	}
 	return table.Flush()

@@ -88,9 +88,10 @@ func (i Instance) PKIDir() string { return filepath.Join(i.Dir, "pki") }
 // LogsDir is the path of the processes' logs.
 func (i Instance) LogsDir() string { return filepath.Join(i.Dir, "logs") }
 
-func (i Instance) lockFile() string     { return filepath.Join(i.Dir, "lock") }
-func (i Instance) portsFile() string    { return filepath.Join(i.Dir, "ports.json") }
-func (i Instance) progressFile() string { return filepath.Join(i.Dir, "progress.json") }
+func (i Instance) lockFile() string           { return filepath.Join(i.Dir, "lock") }
+func (i Instance) supervisorLockFile() string { return filepath.Join(i.Dir, "supervisor.lock") }
+func (i Instance) portsFile() string          { return filepath.Join(i.Dir, "ports.json") }
+func (i Instance) progressFile() string       { return filepath.Join(i.Dir, "progress.json") }
 
 // Progress is what the supervisor says of itself while it runs.
 type Progress struct {
@@ -190,10 +191,11 @@ func (i Instance) Status() (Status, error) {
 	if status.Progress, err = i.readProgress(); err != nil {
 		return Status{}, err
 	}
-	if !alive(status.SupervisorPID) {
+	supervised, err := i.supervised()
+	if !supervised {
 		status.Ready, status.ReadyAt = false, time.Time{}
 	}
-	return status, nil
+	return status, err
 }
 
 // ComponentLogs are the paths of the logs that exist, sorted.

@@ -16,8 +16,16 @@ var ErrRunning = errors.New("already running")
 // child process as an inherited descriptor: so the lock is held exactly as
 // long as any process of the instance lives, however the supervisor ended.
 // It is ErrRunning while another supervisor, or what one left behind, lives.
-func (i Instance) Lock() (*os.File, error) {
-	file, err := os.OpenFile(i.lockFile(), os.O_CREATE|os.O_RDWR, 0o600)
+func (i Instance) Lock() (*os.File, error) { return i.lock(i.lockFile()) }
+
+// LockSupervisor is held by the supervisor alone, which takes it before Lock:
+// no child inherits it, so that it tells whether the supervisor itself lives.
+// Its process number would not: that of a dead process which nobody waited for
+// is still there.
+func (i Instance) LockSupervisor() (*os.File, error) { return i.lock(i.supervisorLockFile()) }
+
+func (i Instance) lock(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking embedded management cluster %q: %w", i.Name, err)
 	}
@@ -32,8 +40,14 @@ func (i Instance) Lock() (*os.File, error) {
 }
 
 // locked tells whether any process of the instance lives.
-func (i Instance) locked() (bool, error) {
-	file, err := os.Open(i.lockFile())
+func (i Instance) locked() (bool, error) { return held(i.lockFile()) }
+
+// supervised tells whether the supervisor of the instance lives.
+func (i Instance) supervised() (bool, error) { return held(i.supervisorLockFile()) }
+
+// held tells whether a process has the lock on path.
+func held(path string) (bool, error) {
+	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

@@ -24,6 +24,15 @@ func lock(t *testing.T, instance Instance) *os.File {
 	return file
 }
 
+func lockSupervisor(t *testing.T, instance Instance) *os.File {
+	t.Helper()
+	file, err := instance.LockSupervisor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func closeFile(t *testing.T, file *os.File) {
 	t.Helper()
 	if err := file.Close(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,10 +42,9 @@ const standInLife = time.Minute
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); {
 	case role == roleInherit:
-		endsAfterAWhile()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	case role == roleStay:
-		endsAfterAWhile()
+		endsAfterAWhile(Instance{Dir: "."})
 		signal.Ignore(syscall.SIGTERM)
 		_ = wait(context.Background())
 	case role == roleFindProgram:
@@ -72,11 +72,20 @@ func tests(m *testing.M) int {
 	return m.Run()
 }
 
-func endsAfterAWhile() { time.AfterFunc(standInLife, func() { os.Exit(9) }) }
+// overdue is what a process notes that nobody ended.
+const overdue = "overdue"
+
+func endsAfterAWhile(instance Instance) {
+	time.AfterFunc(standInLife, func() {
+		if err := note(instance, overdue); err != nil {
+			os.Exit(8)
+		}
+		os.Exit(9)
+	})
+}
 
 // standIn behaves as the supervisor does, as far as this package can see it.
 func standIn(args []string) error {
-	endsAfterAWhile()
 	var instance Instance
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.StringVar(&instance.Name, "name", "", "")
@@ -84,6 +93,7 @@ func standIn(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	endsAfterAWhile(instance)
 	outcome := os.NewFile(3, "outcome")
 	syscall.CloseOnExec(3)
 	if instance.Name == endsSilently {
@@ -94,7 +104,12 @@ func standIn(args []string) error {
 	if instance.Name == deaf || instance.Name == hangs {
 		signal.Ignore(syscall.SIGTERM)
 	}
-	lock, err := lockInTurn(instance)
+	own, err := inTurn(instance.LockSupervisor)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	lock, err := inTurn(instance.Lock)
 	if err != nil {
 		return err
 	}
@@ -108,6 +123,7 @@ func standIn(args []string) error {
 	case orphans, hangs, deaf:
 		child := exec.Command(os.Args[0], "run")
 		child.Env = append(os.Environ(), roleVariable+"="+roleStay)
+		child.Dir = instance.Dir
 		child.ExtraFiles = []*os.File{lock}
 		if err := child.Start(); err != nil {
 			return err
@@ -136,11 +152,11 @@ func standIn(args []string) error {
 
 var someTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
-// lockInTurn is the supervisor's takeLock.
-func lockInTurn(instance Instance) (*os.File, error) {
+// inTurn is the supervisor's.
+func inTurn(take func() (*os.File, error)) (*os.File, error) {
 	deadline := time.After(500 * time.Millisecond)
 	for {
-		lock, err := instance.Lock()
+		lock, err := take()
 		if !errors.Is(err, ErrRunning) {
 			return lock, err
 		}
@@ -170,7 +186,7 @@ func note(instance Instance, word string) error {
 func notes(t *testing.T, instance Instance) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(instance.Dir, "notes"))
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	return strings.Fields(string(data))
@@ -223,6 +239,9 @@ func newInstance(t *testing.T, name string) Instance {
 		instance.StopGrace = time.Nanosecond
 		if _, err := instance.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
+		}
+		if slices.Contains(notes(t, instance), overdue) {
+			t.Errorf("a process ran for %s until it ended by itself", standInLife)
 		}
 	})
 	return instance

@@ -261,7 +261,10 @@ func (i Instance) Remove() error {
 // reap ends the processes that a killed supervisor left behind.
 func (i Instance) reap(ctx context.Context) error {
 	status, err := i.Status()
-	if err != nil || !status.Running || alive(status.SupervisorPID) {
+	if err != nil || !status.Running || status.SupervisorPID == 0 {
+		return err
+	}
+	if supervised, err := i.supervised(); err != nil || supervised {
 		return err
 	}
 	// The group exists as long as one member lives, and its number is used for
@@ -277,10 +280,6 @@ func (i Instance) reap(ctx context.Context) error {
 		return !status.Running || status.SupervisorPID != killed, err // another start may have been faster
 	})
 }
-
-// alive tells whether the process is there; 0 stands for one that does not say
-// yet who it is.
-func alive(pid int) bool { return pid == 0 || syscall.Kill(pid, 0) == nil }
 
 // signal sends sig to a process, or to a process group where pid is negative.
 func (i Instance) signal(pid int, sig syscall.Signal) error {

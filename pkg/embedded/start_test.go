@@ -49,6 +49,7 @@ func TestStart(t *testing.T) {
 	start(t, i)
 	first := assertStatus(t, i, running)
 	start(t, i) // finds it
+	assertLog(t, i, "began\n")
 	if second := assertStatus(t, i, running); first == 0 || second != first {
 		t.Errorf("supervisors %d and %d", first, second)
 	}
@@ -85,11 +86,16 @@ func TestSlowerStart(t *testing.T) {
 	}
 	assertStatus(t, i, running)
 	stop(t, i)
+	assertLog(t, i, "ended\n")
+}
+
+func assertLog(t *testing.T, i Instance, want string) {
+	t.Helper()
 	log, err := os.ReadFile(filepath.Join(i.LogsDir(), "supervisor.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("ended\n", string(log)); diff != "" {
+	if diff := cmp.Diff(want, string(log)); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }

@@ -56,6 +56,9 @@ func TestStatus(t *testing.T) {
 				}
 			}
 			if test.progress != nil {
+				if test.progress.SupervisorPID == os.Getpid() {
+					defer closeFile(t, lockSupervisor(t, i))
+				}
 				if err := i.WriteProgress(*test.progress); err != nil {
 					t.Fatal(err)
 				}
@@ -182,6 +185,7 @@ func TestReapLeavesTheNextRunAlone(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- i.reap(t.Context()) }()
+	defer closeFile(t, lockSupervisor(t, i))
 	if err := i.WriteProgress(Progress{SupervisorPID: os.Getpid()}); err != nil {
 		t.Fatal(err)
 	}

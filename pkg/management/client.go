@@ -85,7 +85,7 @@ func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
 // ping asks for the API server's version, which needs no privileges.
 func (c *Client) ping(ctx context.Context) error {
 	if _, err := c.discovery.ServerVersion(); err != nil {
-		return c.explain(ctx, fmt.Errorf("asking the management cluster %s for its version: %w", c.config.Host, err))
+		return c.explain(ctx, fmt.Errorf("asking for its version: %w", err))
 	}
 	return nil
 }

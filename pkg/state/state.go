@@ -140,7 +140,7 @@ func (c Cluster) leaving() string {
 			continue
 		}
 		m := part.Machines[0]
-		text := fmt.Sprintf("%s: %d machines left; machine %s is %s", part.Name, len(part.Machines), m.Name, m.Phase)
+		text := fmt.Sprintf("%s: machines left: %d; machine %s is %s", part.Name, len(part.Machines), m.Name, m.Phase)
 		if m.Reason != "" {
 			text += ": " + m.Reason
 		}

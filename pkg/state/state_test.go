@@ -94,6 +94,10 @@ func TestPart(t *testing.T) {
 			func(p *state.Part) { p.Machines = append(p.Machines, machine("c", as)) },
 			waiting(3, "md-0: 3 of 2 machines ready at v1.34.2, 1 more to go"),
 		},
+		"surplus machine, with a reason": {
+			func(p *state.Part) { p.Machines, p.Reason = append(p.Machines, machine("c", as)), "scaling down" },
+			waiting(3, "md-0: 3 of 2 machines ready at v1.34.2; scaling down"),
+		},
 		"surplus machine of the old version": {
 			func(p *state.Part) {
 				p.Machines = append(p.Machines, machine("c", func(m *state.Machine) { m.Version, m.Kubelet = version("v1.33.7"), version("v1.33.7") }))
@@ -122,6 +126,10 @@ func TestPart(t *testing.T) {
 		"machine at another version": {
 			second(func(m *state.Machine) { m.Version = version("v1.33.7") }),
 			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running at v1.33.7"),
+		},
+		"machine whose version is not known": {
+			second(func(m *state.Machine) { m.Version = v1alpha1.Version{} }),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running"),
 		},
 		"machine newer by a patch": {
 			second(func(m *state.Machine) { m.Version, m.Kubelet = version("v1.34.3"), version("v1.34.3") }),
@@ -193,7 +201,7 @@ func TestCluster(t *testing.T) {
 		"paused, and nothing left to do": {func(c *state.Cluster) { c.Paused = true }, seen{true, ""}},
 		"deleting": {
 			func(c *state.Cluster) { c.Deleting = true },
-			seen{false, "md-1: 2 machines left; machine a is Running"},
+			seen{false, "md-1: machines left: 2; machine a is Running"},
 		},
 		"deleting, and paused": {func(c *state.Cluster) { c.Deleting, c.Paused = true, true }, seen{false, paused}},
 		"deleting, without infrastructure": {
@@ -202,11 +210,11 @@ func TestCluster(t *testing.T) {
 				c.WorkerNodeGroups[0].Machines[0].Phase, c.WorkerNodeGroups[0].Machines[0].Reason = "Deleting", "draining"
 				c.WorkerNodeGroups[1].Machines = nil
 			},
-			seen{false, "md-0: 2 machines left; machine a is Deleting: draining"},
+			seen{false, "md-0: machines left: 2; machine a is Deleting: draining"},
 		},
 		"deleting, only the control plane left": {
 			func(c *state.Cluster) { c.Deleting, c.WorkerNodeGroups = true, nil },
-			seen{false, "control-plane: 2 machines left; machine a is Running"},
+			seen{false, "control-plane: machines left: 2; machine a is Running"},
 		},
 		"deleting, no machines left": {
 			func(c *state.Cluster) { c.Deleting, c.WorkerNodeGroups, c.ControlPlane.Machines = true, nil, nil },

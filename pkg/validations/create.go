@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -32,5 +33,6 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 		return Resolved{}, config.Locate(v1alpha1.ClusterKind, errs).OrNil()
 	}
 	warnings := slices.Concat(config.Warnings, config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)))
+	slices.SortStableFunc(warnings, func(a, b v1alpha1.Warning) int { return cmp.Compare(a.Line, b.Line) })
 	return Resolved{Config: config, Versions: versions, Set: set, Warnings: warnings}, nil
 }

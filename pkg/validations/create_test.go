@@ -114,9 +114,9 @@ func TestCreate(t *testing.T) {
 			strings.Replace(file, "    pods:", "    cniConfig: {cilium: {}}\n    pods:", 1) + "  bundlesRef: {}\n  externalEtcdConfiguration: {count: 3}\n  managementCluster:\n    name: prod\n",
 			v1alpha1.ClusterVersions{},
 			created{versions("v1.34.3", nil), set("v1.34.3"), []string{
+				"cluster.yaml:8: spec.clusterNetwork.cniConfig: no network plugin is installed yet; nodes that need one are not ready until you apply it",
 				"cluster.yaml:16: spec.bundlesRef: clusterctl-x takes versions from its own bundles or from --bundles; ignored",
 				"cluster.yaml:17: spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines",
-				"cluster.yaml:8: spec.clusterNetwork.cniConfig: no network plugin is installed yet; nodes that need one are not ready until you apply it",
 				"cluster.yaml:19: spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet",
 			}},
 		},
@@ -170,6 +170,12 @@ func TestCreateReportsAllProblems(t *testing.T) {
 		"version without release": {strings.Replace(file, "1.34", "1.33", 1) + groups("{name: a}", "{name: b, kubernetesVersion: 1.30}", "{name: c, kubernetesVersion: 1.29}"), []string{
 			`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.33": no versions bundle has this version; ` + available,
 			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
+		}},
+		"control plane's version without release, on docker": {onDocker(strings.Replace(file, "1.34", "1.33", 1)) + groups("{name: a, kubernetesVersion: 1.31}"), []string{
+			`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.33": no versions bundle has this version; ` + available,
+		}},
+		"group's version without release": {file + groups("{name: a, kubernetesVersion: 1.29}"), []string{
+			`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
 		}},
 		"no version": {strings.Replace(file, "  kubernetesVersion: \"1.34\"\n", "", 1), []string{
 			`cluster.yaml:5: spec.kubernetesVersion: Required value: a version of Kubernetes such as "1.34"; ` + available,

@@ -102,14 +102,15 @@ func TestSpecNames(t *testing.T) {
 		"management cluster":            {management("mgmt"), nil},
 		"management cluster with space": {management("my mgmt"), []string{`spec.managementCluster.name: Invalid value: "my mgmt": ` + label}},
 
-		"group of one letter":       {group("prod", "a"), nil},
-		"group without name":        {group("prod", ""), []string{"spec.workerNodeGroupConfigurations[0].name: Required value: a name of lower-case letters, digits and dashes"}},
-		"group with an underscore":  {group("prod", "a_b"), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "a_b": ` + label}},
-		"together 47 characters":    {group(long(40), long(7)), nil},
-		"together 48 characters":    {group(long(40), long(8)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(8) + `": the names of cluster and group together must have at most 47 characters, and have 48`}},
-		"group of 46 characters":    {group("a", long(46)), nil},
-		"group of 49 characters":    {group("a", long(49)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(49) + `": must have at most 48 characters, and has 49`}},
-		"group of too long cluster": {group(long(41), "a"), []string{`metadata.name: Invalid value: "` + long(41) + `": must have at most 40 characters, and has 41`}},
+		"group of one letter":              {group("prod", "a"), nil},
+		"group without name":               {group("prod", ""), []string{"spec.workerNodeGroupConfigurations[0].name: Required value: a name of lower-case letters, digits and dashes"}},
+		"group with an underscore":         {group("prod", "a_b"), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "a_b": ` + label}},
+		"together 47 characters":           {group(long(40), long(7)), nil},
+		"together 48 characters":           {group(long(40), long(8)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(8) + `": the names of cluster and group together must have at most 47 characters, and have 48`}},
+		"group of 46 characters":           {group("a", long(46)), nil},
+		"group of 49 characters":           {group("a", long(49)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(49) + `": must have at most 48 characters, and has 49`}},
+		"group of too long cluster":        {group(long(41), "a"), []string{`metadata.name: Invalid value: "` + long(41) + `": must have at most 40 characters, and has 41`}},
+		"group named as the control plane": {group("prod", "control-plane"), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "control-plane": is the name of the control plane; use another one for the group`}},
 		"groups of one name": {
 			func(c *v1alpha1.Cluster) {
 				c.Spec.WorkerNodeGroupConfigurations = []v1alpha1.WorkerNodeGroupConfiguration{{Name: "a"}, {Name: "b"}, {Name: "a"}, {Name: "a"}}

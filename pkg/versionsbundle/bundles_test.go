@@ -166,6 +166,9 @@ func TestParseReportsAllProblems(t *testing.T) {
 		"address of a file": {with("https://dl.k8s.io", "file:///dl.k8s.io"), []string{
 			`bundles.yaml:28: spec.versionsBundles[1].releases[0].kubeadm[amd64].url: Invalid value: "file:///dl.k8s.io/release/v1.33.5/bin/linux/amd64/kubeadm": ` + address,
 		}},
+		"address of another scheme": {with("https://dl.k8s.io", "ftp://dl.k8s.io"), []string{
+			`bundles.yaml:28: spec.versionsBundles[1].releases[0].kubeadm[amd64].url: Invalid value: "ftp://dl.k8s.io/release/v1.33.5/bin/linux/amd64/kubeadm": ` + address,
+		}},
 		"address with a space": {with("linux/amd64/kubeadm", "linux/amd64/ kubeadm"), []string{
 			`bundles.yaml:28: spec.versionsBundles[1].releases[0].kubeadm[amd64].url: Invalid value: "https://dl.k8s.io/release/v1.33.5/bin/linux/amd64/ kubeadm": ` + address,
 		}},

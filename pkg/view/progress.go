@@ -115,7 +115,7 @@ func (p *Progress) lines() {
 // partLine says in one line how far a part is.
 func (p *Progress) partLine(part state.Part) string {
 	if p.latest.Deleting {
-		return fmt.Sprintf("%s: %d machines left", part.Name, len(part.Machines))
+		return fmt.Sprintf("%s: machines left: %d", part.Name, len(part.Machines))
 	}
 	line := fmt.Sprintf("%s %s: %d of %d machines ready", part.Name, part.Version, part.Ready(), part.Replicas)
 	if extra := len(part.Machines) - part.Replicas; extra > 0 {

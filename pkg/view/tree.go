@@ -57,7 +57,11 @@ func (s Style) machines(w io.Writer, trunk string, part state.Part) error {
 		if ready {
 			listed++
 		}
-		fmt.Fprintf(table, "%s   %s %s\t%s\t%s\t%s\n", trunk, s.mark(ready), m.Name, m.Version, m.Phase, m.Reason)
+		line := fmt.Sprintf("%s   %s %s\t%s\t%s", trunk, s.mark(ready), m.Name, m.Version, m.Phase)
+		if m.Reason != "" {
+			line += "\t" + m.Reason
+		}
+		fmt.Fprintln(table, line)
 	}
 	if left > 0 {
 		fmt.Fprintf(table, "%s   %s and %d more that are ready\n", trunk, s.mark(true), left)

@@ -77,7 +77,7 @@ func portTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := cli(t, 1, "management", "start", "--name", broken)
-	want := fmt.Sprintf(`starting embedded management cluster "broken"
+	want := fmt.Sprintf(`management cluster: embedded "broken", which is being started
 error: starting embedded management cluster "broken": port %d of embedded management cluster "broken" is taken by another process: end that process, or use another instance with --name; its logs are in %s
 `, ports.ProvidersWebhook, filepath.Join(everyone.home, "embedded", broken, "logs"))
 	if diff := cmp.Diff(want, r.stderr); diff != "" {

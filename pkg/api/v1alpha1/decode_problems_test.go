@@ -54,6 +54,9 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 		"wrong case": {with("kubernetesVersion", "KubernetesVersion"), []string{
 			"cluster.yaml:6: spec.KubernetesVersion: Forbidden: unknown field; did you mean kubernetesVersion?",
 		}},
+		"all in capitals": {with("    name: prod", "    NAME: prod"), []string{
+			"cluster.yaml:14: spec.datacenterRef.NAME: Forbidden: unknown field; did you mean name?",
+		}},
 		"wrong case of a list's field": {minimal + "  workerNodeGroupConfigurations:\n  - name: a\n    Count: 2\n", []string{
 			"cluster.yaml:17: spec.workerNodeGroupConfigurations[0].Count: Forbidden: unknown field; did you mean count?",
 		}},
@@ -82,30 +85,32 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 				`cluster.yaml:5: metadata.namespace: Invalid value: "a mapping": must be text; put it in quotes`,
 				`cluster.yaml:16: spec.controlPlaneConfiguration: Invalid value: "a list": must have fields`,
 				`cluster.yaml:17: spec.workerNodeGroupConfigurations: Invalid value: "a mapping": must be a list`,
-				`cluster.yaml:19: spec.externalEtcdConfiguration.count: Invalid value: "three": must be a whole number in decimal digits`,
+				`cluster.yaml:19: spec.externalEtcdConfiguration.count: Invalid value: "three": must be a whole number in decimal digits, without quotes`,
 				`cluster.yaml:20: spec.managementCluster: Invalid value: "mgmt": must have fields`,
 			},
 		},
 		"text that cannot be seen": {
-			with("name: prod\nspec", "name: \"a\\eb\"\n  namespace: \"a\\u0085\"\nspec") + "  managementCluster: {name: a\u00a0b}\n",
+			with("name: prod\nspec", "name: \"a\\eb\"\n  namespace: \"a\\u0085\"\nspec") + "  managementCluster: {name: a\u00a0b}\n  workerNodeGroupConfigurations:\n  - name: |\n      md-0\n  - name: \"\\t\"\n",
 			[]string{
 				`cluster.yaml:4: metadata.name: Invalid value: "a\x1bb": must be text that can be seen; remove the character U+001B`,
 				`cluster.yaml:5: metadata.namespace: Invalid value: "a\u0085": must be text that can be seen; remove the character U+0085`,
 				`cluster.yaml:16: spec.managementCluster.name: Invalid value: "a\u00a0b": must be text that can be seen; remove the character U+00A0`,
+				`cluster.yaml:18: spec.workerNodeGroupConfigurations[0].name: Invalid value: "md-0\n": must be text that can be seen; remove the character U+000A`,
+				`cluster.yaml:20: spec.workerNodeGroupConfigurations[1].name: Invalid value: "\t": must be text that can be seen; remove the character U+0009`,
 			},
 		},
 		"numbers": {
 			minimal + "  workerNodeGroupConfigurations:\n  - count: 1.0\n  - count: \"3\"\n  - count: 010\n  - count: 0x10\n  - count: 1_000\n  - count: +3\n  - count: 1e3\n  - count: 99999999999999999999\n  - count: true\n",
 			[]string{
-				`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].count: Invalid value: "1.0": must be a whole number in decimal digits`,
-				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].count: Invalid value: "3": must be a whole number in decimal digits`,
-				`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].count: Invalid value: "010": must be a whole number in decimal digits`,
-				`cluster.yaml:19: spec.workerNodeGroupConfigurations[3].count: Invalid value: "0x10": must be a whole number in decimal digits`,
-				`cluster.yaml:20: spec.workerNodeGroupConfigurations[4].count: Invalid value: "1_000": must be a whole number in decimal digits`,
-				`cluster.yaml:21: spec.workerNodeGroupConfigurations[5].count: Invalid value: "+3": must be a whole number in decimal digits`,
-				`cluster.yaml:22: spec.workerNodeGroupConfigurations[6].count: Invalid value: "1e3": must be a whole number in decimal digits`,
-				`cluster.yaml:23: spec.workerNodeGroupConfigurations[7].count: Invalid value: "99999999999999999999": must be a whole number in decimal digits`,
-				`cluster.yaml:24: spec.workerNodeGroupConfigurations[8].count: Invalid value: "true": must be a whole number in decimal digits`,
+				`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].count: Invalid value: "1.0": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].count: Invalid value: "3": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].count: Invalid value: "010": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:19: spec.workerNodeGroupConfigurations[3].count: Invalid value: "0x10": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:20: spec.workerNodeGroupConfigurations[4].count: Invalid value: "1_000": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:21: spec.workerNodeGroupConfigurations[5].count: Invalid value: "+3": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:22: spec.workerNodeGroupConfigurations[6].count: Invalid value: "1e3": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:23: spec.workerNodeGroupConfigurations[7].count: Invalid value: "99999999999999999999": must be a whole number in decimal digits, without quotes`,
+				`cluster.yaml:24: spec.workerNodeGroupConfigurations[8].count: Invalid value: "true": must be a whole number in decimal digits, without quotes`,
 			},
 		},
 		"versions": {

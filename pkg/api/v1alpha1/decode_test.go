@@ -156,6 +156,10 @@ func TestDecode(t *testing.T) {
 			with("  name: prod\nspec", "  name: prod\n  namespace: team\nspec") + "---\napiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata: {name: prod, namespace: team}\n",
 			func(d *decoded) { d.Cluster.Metadata.Namespace, d.InMemory.Metadata.Namespace = "team", "team" },
 		},
+		"provider document without namespace": {
+			with("  name: prod\nspec", "  name: prod\n  namespace: team\nspec") + inMemoryDocument,
+			func(d *decoded) { d.Cluster.Metadata.Namespace = "team" },
+		},
 		"provider that is not known yet": {with("InMemoryDatacenterConfig", "VSphereDatacenterConfig"), func(d *decoded) {
 			d.Cluster.Spec.DatacenterRef.Kind, d.InMemory = "VSphereDatacenterConfig", nil
 		}},
@@ -177,8 +181,15 @@ func TestDecode(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(decodeMinimal(test.change), decode(t, test.text), equateVersions()); diff != "" {
+			want := decodeMinimal(test.change)
+			got := decode(t, test.text)
+			if diff := cmp.Diff(want, got, equateVersions()); diff != "" {
 				t.Errorf("decoded (-want +got):\n%s", diff)
+			}
+			want.Warnings = nil
+			text := marshal(t, got)
+			if diff := cmp.Diff(want, decode(t, string(text)), equateVersions()); diff != "" {
+				t.Errorf("written and decoded again (-want +got):\n%s\n%s", diff, text)
 			}
 		})
 	}

@@ -22,11 +22,8 @@ func never(text string) fieldRule { return fieldRule{text: text} }
 
 func harmless(text string) fieldRule { return fieldRule{warning: true, text: text} }
 
-// ruleFor is the rule for a field at a path that ends in the given name.
-func ruleFor(kind string, at *field.Path, name string) (fieldRule, bool) {
-	if plain(name) != name {
-		return fieldRule{}, false // quoted in the path, which may not be taken apart then
-	}
+// ruleFor is the rule for a field.
+func ruleFor(kind string, at *field.Path) (fieldRule, bool) {
 	path := indices.ReplaceAllString(at.String(), "")
 	if rule, ok := fieldRules[kind+"."+path]; ok {
 		return rule, true

@@ -1,15 +1,12 @@
 package v1alpha1
 
 import (
-	"bytes"
 	"encoding"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -20,39 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-const (
-	// maxFileSize is far above any cluster spec; a bigger file is the wrong file.
-	maxFileSize = 1 << 20
-	// maxNodes bounds what aliases may expand to.
-	maxNodes = 100_000
-)
-
-// Document knows where the fields of a document stand in its file.
-type Document struct {
-	file  string
-	lines map[string]int // path -> line; the empty path is the document itself
-}
-
-// Locate gives errors about the document their place in the file.
-func (d Document) Locate(errs field.ErrorList) Problems {
-	problems := make(Problems, len(errs))
-	for i, err := range errs {
-		problems[i] = newProblem(d.file, d.line(err.Field), err)
-	}
-	return problems
-}
-
-// line of a path, or of what contains it where the path itself does not stand
-// in the file.
-func (d Document) line(path string) int {
-	for path != "" {
-		if line, ok := d.lines[path]; ok {
-			return line
-		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
-	}
-	return d.lines[""]
-}
+// maxNodes bounds what aliases may expand to.
+const maxNodes = 100_000
 
 // DecodeStrict reads the one document of a file into a struct with the rules of
 // Decode. It is for our other kinds of files, such as release manifests.
@@ -70,105 +36,6 @@ func DecodeStrict(file string, data []byte, kind string, into any) (Document, er
 	r := newReader(file, kind)
 	r.into(documents[0], reflect.ValueOf(into))
 	return r.document, r.problems.OrNil()
-}
-
-// splitDocuments parses a file. Empty documents are dropped. What follows a
-// mistake in the syntax cannot be read; what stands before it is returned.
-func splitDocuments(file string, data []byte) ([]*yaml.Node, Problems) {
-	whole := func(detail string) ([]*yaml.Node, Problems) {
-		return nil, Problems{newProblem(file, 0, field.Invalid(nil, nil, detail))}
-	}
-	if len(data) > maxFileSize {
-		return whole(fmt.Sprintf("the file has %d bytes; a cluster spec has at most %d: is this the right file?", len(data), maxFileSize))
-	}
-	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return whole("the file is not text in UTF-8: is this the right file?")
-	}
-	roots, err := parse(data)
-	var problems Problems
-	if err != nil {
-		problems = append(problems, syntaxProblem(file, data, err))
-	}
-	var documents []*yaml.Node
-	for _, root := range roots {
-		switch {
-		case isNull(root):
-		case root.Kind != yaml.MappingNode:
-			problems = append(problems, newProblem(file, root.Line, field.Invalid(nil, nil, "a document must be a mapping with apiVersion and kind")))
-		default:
-			documents = append(documents, root)
-		}
-	}
-	if len(documents) == 0 && len(problems) == 0 {
-		return whole("the file is empty")
-	}
-	return documents, problems
-}
-
-// parse returns the roots of all documents before the first mistake.
-func parse(data []byte) ([]*yaml.Node, error) {
-	var roots []*yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		var document yaml.Node
-		switch err := decoder.Decode(&document); {
-		case errors.Is(err, io.EOF):
-			return roots, nil
-		case err != nil:
-			return roots, err
-		}
-		roots = append(roots, document.Content[0])
-	}
-}
-
-var (
-	libraryLine = regexp.MustCompile(`^line \d+: `)
-	tabIndent   = regexp.MustCompile(`^ *\t`)
-)
-
-// syntaxProblem is why a file is not YAML. The library tells the line of some
-// mistakes only, and for others the one where the enclosing list or mapping
-// begins; so the line is the first one up to which there is this mistake.
-func syntaxProblem(file string, data []byte, mistake error) Problem {
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	line := 1 + sort.Search(len(lines)-1, func(i int) bool {
-		_, err := parse(bytes.Join(lines[:i+1], nil))
-		return err != nil && err.Error() == mistake.Error()
-	})
-	text := libraryLine.ReplaceAllString(strings.TrimPrefix(mistake.Error(), "yaml: "), "")
-	remedy := "check indentation, quotes and brackets here and above"
-	if tabIndent.Match(lines[line-1]) {
-		remedy = "indent with spaces instead of tabs"
-	}
-	return newProblem(file, line, field.Invalid(nil, nil, fmt.Sprintf("not valid YAML: %s; %s", text, remedy)))
-}
-
-// header returns the kind of a document, and what is wrong with its kind and
-// apiVersion.
-func header(file string, node *yaml.Node, kinds, apiVersions []string) (string, Problems) {
-	document := Document{file: file, lines: map[string]int{"": node.Line}}
-	var errs field.ErrorList
-	oneOf := func(name string, supported []string) string {
-		text := ""
-		for i := 0; i < len(node.Content); i += 2 {
-			if value := resolve(node.Content[i+1]); node.Content[i].Value == name && value.Kind == yaml.ScalarNode && !isNull(value) {
-				text, document.lines[name] = value.Value, node.Content[i].Line
-				break
-			}
-		}
-		switch {
-		case text == "":
-			errs = append(errs, field.Required(field.NewPath(name), "each document needs one of "+strings.Join(supported, ", ")))
-		case !slices.Contains(supported, text):
-			errs = append(errs, field.NotSupported(field.NewPath(name), text, supported))
-		}
-		return text
-	}
-	kind := oneOf("kind", kinds)
-	if kind == "" || len(errs) == 0 { // the version of an unknown kind says nothing
-		oneOf("apiVersion", apiVersions)
-	}
-	return kind, document.Locate(errs)
 }
 
 // reader carries a YAML document into a Go value, field by field, so that each
@@ -260,7 +127,7 @@ func (r *reader) scalar(node *yaml.Node, into reflect.Value, path *field.Path) {
 		// 010 is ten to some readers of YAML and eight to others.
 		number, err := strconv.Atoi(node.Value)
 		if err != nil || node.ShortTag() != "!!int" || strconv.Itoa(number) != node.Value {
-			wrong("a whole number in decimal digits")
+			wrong("a whole number in decimal digits, without quotes")
 			return
 		}
 		into.SetInt(int64(number))
@@ -278,7 +145,7 @@ func (r *reader) scalar(node *yaml.Node, into reflect.Value, path *field.Path) {
 
 // invisible characters have no place in a spec, and do not survive everywhere
 // that its text goes.
-func invisible(c rune) bool { return !unicode.IsPrint(c) && c != '\n' && c != '\t' }
+func invisible(c rune) bool { return !unicode.IsPrint(c) }
 
 func (r *reader) list(node *yaml.Node, into reflect.Value, path *field.Path) {
 	if node.Kind != yaml.SequenceNode {
@@ -344,7 +211,7 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 }
 
 func (r *reader) unknownField(key, value *yaml.Node, fields map[string]int, at *field.Path) {
-	if rule, ok := ruleFor(r.kind, at, key.Value); ok {
+	if rule, ok := ruleFor(r.kind, at); ok {
 		switch {
 		case isNull(resolve(value)): // says nothing
 		case rule.warning:
@@ -380,14 +247,7 @@ func mostSimilar(name string, fields map[string]int) string {
 	return best
 }
 
-func sortedNames(fields map[string]int) []string {
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func sortedNames(fields map[string]int) []string { return slices.Sorted(maps.Keys(fields)) }
 
 // fieldsOf maps the JSON names of a struct's fields to their indices.
 func fieldsOf(t reflect.Type) map[string]int {

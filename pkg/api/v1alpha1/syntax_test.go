@@ -70,7 +70,7 @@ func TestDecodeBoundsItsWork(t *testing.T) {
 		text string
 		want result
 	}{
-		"too large file":                 {repeat("#", 1<<20+1), result{1, "cluster.yaml: the file has 1048577 bytes; a cluster spec has at most 1048576: is this the right file?"}},
+		"too large file":                 {repeat("#", 1<<20+1), result{1, "cluster.yaml: the file has 1048577 bytes, and at most 1048576 are read: is this the right file?"}},
 		"100000 opening brackets":        {head + "a: " + repeat("[", 100_000), result{1, "cluster.yaml:3: " + tooDeep}},
 		"100000 opening braces":          {head + "a: " + repeat("{", 100_000), result{1, "cluster.yaml:3: " + tooDeep}},
 		"100000 mappings in each other":  {head + "a: " + repeat("{a: ", 100_000), result{1, "cluster.yaml:3: " + tooDeep}},

@@ -41,9 +41,14 @@ const (
 // cannot be kept alive. It must be called with the goroutine locked to its
 // thread: on Linux, children end with the thread that started them.
 func Run(ctx context.Context, instance embedded.Instance, ready func() error) (err error) {
-	lock, err := takeLock(ctx, instance)
+	own, err := inTurn(ctx, instance.LockSupervisor)
 	if err != nil {
-		return err
+		return fmt.Errorf("embedded management cluster %q: %w", instance.Name, err)
+	}
+	defer func() { err = errors.Join(err, own.Close()) }()
+	lock, err := inTurn(ctx, instance.Lock)
+	if err != nil {
+		return fmt.Errorf("embedded management cluster %q: %w", instance.Name, err)
 	}
 	s := &supervisor{
 		instance: instance,
@@ -67,18 +72,19 @@ func Run(ctx context.Context, instance embedded.Instance, ready func() error) (e
 	return s.keepAlive(ctx)
 }
 
-// takeLock waits out the moment for which another process looks at the lock.
-func takeLock(ctx context.Context, instance embedded.Instance) (*os.File, error) {
+// inTurn takes a lock, and waits out the moment for which another process
+// looks at it.
+func inTurn(ctx context.Context, take func() (*os.File, error)) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for {
-		lock, err := instance.Lock()
+		lock, err := take()
 		if !errors.Is(err, embedded.ErrRunning) {
 			return lock, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("embedded management cluster %q: %w", instance.Name, err)
+			return nil, err
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
