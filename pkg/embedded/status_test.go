@@ -2,10 +2,12 @@ package embedded
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -176,19 +178,27 @@ func TestReapIsBounded(t *testing.T) {
 }
 
 // TestReapLeavesTheNextRunAlone has a next run take the lock, with the last
-// word of the killed one still there, and then say who it is.
+// word of the killed one still there, and then say who it is. It is not
+// parallel, see lock_test.go.
 func TestReapLeavesTheNextRunAlone(t *testing.T) {
 	i := Instance{Name: "a", Dir: t.TempDir()}
 	defer closeFile(t, lock(t, i))
-	if err := i.WriteProgress(Progress{SupervisorPID: deadPID}); err != nil {
+	if err := syscall.Mkfifo(i.progressFile(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- i.reap(t.Context()) }()
-	defer closeFile(t, lockSupervisor(t, i))
-	if err := i.WriteProgress(Progress{SupervisorPID: os.Getpid()}); err != nil {
+	lastWord, err := os.OpenFile(i.progressFile(), os.O_WRONLY, 0) // waits until it is read
+	if err != nil {
 		t.Fatal(err)
 	}
+	if err := i.WriteProgress(Progress{SupervisorPID: os.Getpid()}); err != nil { // for all who read from now on
+		t.Fatal(err)
+	}
+	if err := json.NewEncoder(lastWord).Encode(Progress{SupervisorPID: deadPID}); err != nil {
+		t.Fatal(err)
+	}
+	closeFile(t, lastWord)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

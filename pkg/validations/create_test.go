@@ -188,7 +188,7 @@ func TestCreateReportsAllProblems(t *testing.T) {
 		"rules of all kinds": {
 			strings.NewReplacer("name: prod\nspec", "name: Prod\nspec", "10.96.0.0/12", "10.96.0.0/8", "1.34", "1.37").Replace(file) + groups("{name: a, count: -1}", "{name: b, kubernetesVersion: 1.29}"),
 			[]string{
-				"cluster.yaml:4: metadata.name: Invalid value: \"Prod\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+				"cluster.yaml:4: metadata.name: Invalid value: \"Prod\": must consist of lower-case letters, digits and dashes, and begin and end with a letter or digit",
 				`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.37": no versions bundle has this version; ` + available,
 				`cluster.yaml:11: spec.clusterNetwork.services.cidrBlocks[0]: Invalid value: "10.96.0.0/8": has bits set behind its mask; did you mean 10.0.0.0/8?`,
 				"cluster.yaml:16: spec.workerNodeGroupConfigurations[0].count: Invalid value: -1: must be 0 or more",

@@ -114,10 +114,8 @@ func dnsLabel(name string, maxLength int, path *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(path, name, fmt.Sprintf("must have at most %d characters, and has %d", maxLength, len(name))))
 	}
 	// What is longer than a label can be has been told so already.
-	if len(name) <= utilvalidation.DNS1123LabelMaxLength {
-		for _, problem := range utilvalidation.IsDNS1123Label(name) {
-			errs = append(errs, field.Invalid(path, name, problem))
-		}
+	if len(name) <= utilvalidation.DNS1123LabelMaxLength && len(utilvalidation.IsDNS1123Label(name)) > 0 {
+		errs = append(errs, field.Invalid(path, name, "must consist of lower-case letters, digits and dashes, and begin and end with a letter or digit"))
 	}
 	return errs
 }

@@ -67,7 +67,7 @@ func testSpec(t *testing.T, tests map[string]specTest) {
 
 func TestSpecNames(t *testing.T) {
 	t.Parallel()
-	const label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+	const label = "must consist of lower-case letters, digits and dashes, and begin and end with a letter or digit"
 	long := func(length int) string { return strings.Repeat("a", length) }
 	name := func(name string) func(*v1alpha1.Cluster) {
 		return func(c *v1alpha1.Cluster) { c.Metadata.Name = name }
@@ -91,7 +91,7 @@ func TestSpecNames(t *testing.T) {
 		"name longer than a label": {name(long(64)), []string{`metadata.name: Invalid value: "` + long(64) + `": must have at most 40 characters, and has 64`}},
 		"name of digits and dash":  {name("1-2"), nil},
 		"name with a capital":      {name("Prod"), []string{`metadata.name: Invalid value: "Prod": ` + label}},
-		"name with a dot":          {name("a.b"), []string{`metadata.name: Invalid value: "a.b": must not contain dots`}},
+		"name with a dot":          {name("a.b"), []string{`metadata.name: Invalid value: "a.b": ` + label}},
 		"name that ends in a dash": {name("a-"), []string{`metadata.name: Invalid value: "a-": ` + label}},
 		"no name":                  {name(""), []string{"metadata.name: Required value: a name of lower-case letters, digits and dashes"}},
 
