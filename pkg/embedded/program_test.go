@@ -14,7 +14,7 @@ import (
 // install copies the test binary to path.
 func install(t *testing.T, path string) string {
 	t.Helper()
-	from, err := os.Open(os.Args[0])
+	from, err := os.Open(self())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,15 +61,20 @@ func TestMain(m *testing.M) {
 }
 
 func tests(m *testing.M) int {
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Setenv("CLUSTERCTL_X_EMBEDDED", self)
-	}
-	if err != nil {
+	if err := os.Setenv("CLUSTERCTL_X_EMBEDDED", self()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// self is the path of the test binary.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
 }
 
 // overdue is what a process notes that nobody ended.
@@ -121,7 +126,7 @@ func standIn(args []string) error {
 	case reports:
 		return errors.Join(errors.New("port 20000 is taken"), instance.ClearProgress())
 	case orphans, hangs, deaf:
-		child := exec.Command(os.Args[0], "run")
+		child := exec.Command(self(), "run")
 		child.Env = append(os.Environ(), roleVariable+"="+roleStay)
 		child.Dir = instance.Dir
 		child.ExtraFiles = []*os.File{lock}
@@ -258,7 +263,7 @@ func killed(t *testing.T, instance Instance) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0], "run", "--name", instance.Name, "--dir", instance.Dir)
+	cmd := exec.Command(self(), "run", "--name", instance.Name, "--dir", instance.Dir)
 	cmd.ExtraFiles = []*os.File{writer}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := errors.Join(cmd.Start(), writer.Close()); err != nil {

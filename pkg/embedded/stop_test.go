@@ -84,7 +84,7 @@ func TestStopAfterKill(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, deaf)
 	killed(t, i)
-	i.StopGrace = standInLife
+	i.StopGrace = 2 * standInLife
 	stop(t, i)
 	assertStatus(t, i, stopped)
 }

@@ -31,6 +31,8 @@ const (
 	Changed   Action = "changed"
 )
 
+//go:generate go tool mockgen -source=apply.go -package=management -destination=mock_writer_test.go
+
 // writer is what applying asks of a management cluster. Its order is a
 // contract: nothing is written before every object was tried.
 type writer interface {
