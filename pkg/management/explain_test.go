@@ -1,0 +1,59 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"syscall"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// TestExplain looks at the kind of error, which the exit code depends on.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	c := &Client{config: &rest.Config{Host: "https://host"}}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
+	refused := &url.Error{Op: "Get", URL: "https://host", Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
+	other := errors.New("other")
+
+	check := func(name string) func(err error) bool {
+		return func(err error) bool {
+			var r *RefusedError
+			return errors.As(err, &r) && r.Check == name
+		}
+	}
+	is := func(want error) func(err error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	tests := map[string]struct {
+		ctx  context.Context //nolint:containedctx // a case of the table
+		err  error
+		want func(err error) bool
+	}{
+		"nothing":            {t.Context(), nil, func(err error) bool { return err == nil }},
+		"forbidden":          {t.Context(), fmt.Errorf("reading: %w", apierrors.NewForbidden(clusters, "a", other)), check("privileges")},
+		"unauthorized":       {t.Context(), apierrors.NewUnauthorized("who?"), check("credentials")},
+		"interrupted":        {canceled, other, is(context.Canceled)},
+		"deadline":           {t.Context(), fmt.Errorf("reading: %w", context.DeadlineExceeded), is(ErrTimeout)},
+		"timeout of network": {t.Context(), &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, is(ErrTimeout)},
+		"connection refused": {t.Context(), refused, func(err error) bool {
+			return errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, ErrTimeout)
+		}},
+		"other": {t.Context(), other, func(err error) bool { return err == other }}, //nolint:errorlint // unchanged
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := c.explain(test.ctx, test.err); !test.want(got) {
+				t.Errorf("explain gives %#v: %v", got, got)
+			}
+		})
+	}
+}
