@@ -20,7 +20,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.Canceled):
-		return errors.Join(context.Cause(ctx), err)
+		return fmt.Errorf("interrupted while %w (%w); run the same command again to go on", err, context.Canceled)
 	case apierrors.IsForbidden(err):
 		return &RefusedError{Check: "privileges", Reason: fmt.Sprintf("%v; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig", err)}
 	case apierrors.IsUnauthorized(err):

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -122,21 +123,40 @@ func TestCreateInterruptedAndTimedOut(t *testing.T) {
 		t.Errorf("stderr is %q, want the end %q", r.stderr, want)
 	}
 
-	cmd := exec.CommandContext(t.Context(), everyone.cli, args...)
-	cmd.Env = everyone.environment()
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.AfterFunc(2*time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
-	_ = cmd.Wait()
-	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(stderr.String(), "interrupted; Cluster API goes on creating cluster interrupted/stopped") {
-		t.Errorf("exit code %d, want 130; stderr: %s", cmd.ProcessState.ExitCode(), stderr.String())
+	if stderr, code := interrupt(t, args, "machines ready"); code != 130 || !strings.Contains(stderr, "interrupted; Cluster API goes on creating cluster interrupted/stopped") {
+		t.Errorf("exit code %d, want 130; stderr: %s", code, stderr)
 	}
 	if r := cli(t, 0, args...); strings.Contains(r.stderr, "objects created") || !strings.Contains(r.stdout, "cluster interrupted/stopped is ready after") {
 		t.Errorf("the third run did not finish the job of the first: %s%s", r.stderr, r.stdout)
 	}
+}
+
+// interrupt runs clusterctl-x, sends it an interrupt once it has said something,
+// and returns what it said in all and its exit code.
+func interrupt(t *testing.T, args []string, after string) (string, int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), everyone.cli, args...)
+	cmd.Env = everyone.environment()
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	sent := false
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if !sent && strings.Contains(lines.Text(), after) {
+			sent = true
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // its exit code is the result
+	return said.String(), cmd.ProcessState.ExitCode()
 }
 
 func kill(t *testing.T, pid int, signal syscall.Signal) {
