@@ -1,9 +1,7 @@
 package supervisor
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
 	"io/fs"
 	"net"
 	"net/http"
@@ -66,32 +64,18 @@ func TestStartEtcd(t *testing.T) {
 	}
 }
 
-func TestStartEtcdFails(t *testing.T) {
+func TestStartEtcdOnTakenPort(t *testing.T) {
 	t.Parallel()
-	t.Run("port is taken", func(t *testing.T) {
-		t.Parallel()
-		dir, ports, keys := t.TempDir(), freePorts(t), newKeys(t)
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close() //nolint:errcheck // nothing was accepted
-		ports.EtcdClient = listener.Addr().(*net.TCPAddr).Port
-		etcd, err := startEtcd(t.Context(), filepath.Join(dir, "etcd"), filepath.Join(dir, "log"), ports, keys)
-		want := "starting etcd: listen tcp " + listener.Addr().String() + ": bind: address already in use"
-		if etcd != nil || err == nil || err.Error() != want {
-			t.Errorf("got %v, %v; want %s", etcd, err, want)
-		}
-	})
-	t.Run("context has ended", func(t *testing.T) {
-		t.Parallel()
-		dir, ports, keys := t.TempDir(), freePorts(t), newKeys(t)
-		enough := errors.New("enough")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(enough)
-		etcd, err := startEtcd(ctx, filepath.Join(dir, "etcd"), filepath.Join(dir, "log"), ports, keys)
-		if etcd != nil || !errors.Is(err, enough) {
-			t.Errorf("got %v, %v; want %v", etcd, err, enough)
-		}
-	})
+	dir, ports, keys := t.TempDir(), freePorts(t), newKeys(t)
+	address := "127.0.0.1:" + strconv.Itoa(ports.EtcdClient)
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // nothing was accepted
+	etcd, err := startEtcd(t.Context(), filepath.Join(dir, "etcd"), filepath.Join(dir, "log"), ports, keys)
+	want := "starting etcd: listen tcp " + address + ": bind: address already in use"
+	if etcd != nil || err == nil || err.Error() != want {
+		t.Errorf("got %v, %v; want %s", etcd, err, want)
+	}
 }

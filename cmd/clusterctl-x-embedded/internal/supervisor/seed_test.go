@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,17 +31,27 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 )
 
+// lastPort is the port that was given out last: below those that the kernel
+// gives to anyone, and not where another run of these tests begins.
+var lastPort atomic.Int32 //nolint:gochecknoglobals // ports belong to the machine
+
 // freePorts are ports that nobody listens on, for etcd.
 func freePorts(t *testing.T) embedded.Ports {
 	t.Helper()
+	lastPort.CompareAndSwap(0, int32(10000+os.Getpid()*16%9000))
 	var ports embedded.Ports
 	for _, port := range []*int{&ports.EtcdClient, &ports.EtcdPeer} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+		for *port == 0 {
+			next := int(lastPort.Add(1))
+			listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(next))
+			if err != nil {
+				continue
+			}
+			if err := listener.Close(); err != nil {
+				t.Fatal(err)
+			}
+			*port = next
 		}
-		defer listener.Close() //nolint:errcheck // nothing was accepted
-		*port = listener.Addr().(*net.TCPAddr).Port
 	}
 	return ports
 }
@@ -264,8 +277,12 @@ func TestSeedEverything(t *testing.T) {
 	}
 	prefixes := func() map[string]int {
 		count := map[string]int{}
-		for key := range s.objects(t) {
-			count[key[:strings.LastIndex(key, "/")+1]]++
+		all, err := s.Server.Range(t.Context(), &etcdserverpb.RangeRequest{Key: []byte("/"), RangeEnd: []byte("0"), KeysOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kv := range all.Kvs {
+			count[string(kv.Key[:bytes.LastIndexByte(kv.Key, '/')+1])]++
 		}
 		return count
 	}

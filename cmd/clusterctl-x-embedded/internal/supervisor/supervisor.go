@@ -216,6 +216,9 @@ func (s *supervisor) spawn(c *child) (err error) {
 	s.progress.Processes[c.name] = cmd.Process.Pid
 	go func() {
 		err := cmd.Wait()
+		if err == nil {
+			err = errors.New("exit status 0") // no error to Wait, but a child is not to end at all
+		}
 		close(done)
 		s.exits <- exit{child: c, err: err}
 	}()
@@ -280,10 +283,10 @@ func (s *supervisor) keepAlive(ctx context.Context) error {
 		case err := <-s.etcd.Err():
 			return fmt.Errorf("etcd: %w", err)
 		case e := <-s.exits:
-			slog.Warn("a process ended and is started again", "process", e.child.name, "exit", e.err)
 			if !e.child.mayRestart(time.Now()) {
 				return fmt.Errorf("%s ended more than %d times within %s, the last time with: %w", e.child.name, maxRestarts, restartWindow, e.err)
 			}
+			slog.Warn("a process ended and is started again", "process", e.child.name, "exit", e.err)
 			if err := s.spawn(e.child); err != nil {
 				return err
 			}
