@@ -26,6 +26,10 @@ func TestFailures(t *testing.T) {
 	cli(t, 0, "management", "start", "--name", broken)
 	t.Run("killed supervisor", func(t *testing.T) {
 		kill(t, supervisorPID(t), syscall.SIGKILL)
+		// A signal takes effect when the kernel comes to it.
+		eventually(t, func() bool {
+			return !strings.Contains(cli(t, 0, "management", "status", "--name", broken).stdout, "ready since")
+		})
 		cli(t, 0, "get", "clusters", "--name", broken)
 	})
 	t.Run("killed API server", func(t *testing.T) {

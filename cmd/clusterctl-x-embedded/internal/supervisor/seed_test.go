@@ -229,8 +229,8 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestSeedAfterAPIServer finds objects as the API server stores them, once it
-// has changed them: in protobuf.
+// TestSeedAfterAPIServer finds objects of an earlier run as the API server
+// stores them, once it has changed them: in protobuf.
 func TestSeedAfterAPIServer(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -238,6 +238,8 @@ func TestSeedAfterAPIServer(t *testing.T) {
 	first := s.objects(t)
 	scheme := testScheme(t)
 	for key, object := range first {
+		object.SetCreationTimestamp(metav1.Unix(1600000000, 0))
+		object.SetGeneration(7)
 		var value bytes.Buffer
 		if err := protobuf.NewSerializer(scheme, scheme).Encode(object, &value); err != nil {
 			t.Fatal(err)
@@ -255,7 +257,10 @@ func TestSeedAfterAPIServer(t *testing.T) {
 	s.seed(t, small("second"))
 	second := s.objects(t)
 	want := wanted(t, "second", first)
-	want[crdKey].SetGeneration(2)
+	for key, object := range want {
+		object.SetGeneration(first[key].GetGeneration())
+	}
+	want[crdKey].SetGeneration(8)
 	want[crdKey].SetAnnotations(second[crdKey].GetAnnotations())
 	if diff := cmp.Diff(want, second); diff != "" {
 		t.Errorf("run with one change (-want +got):\n%s", diff)
