@@ -66,13 +66,29 @@ golden: ## write the golden files of the tests anew
 bundles: ## make the versions bundles anew from the Kubernetes modules (downloads them)
 	go run ./hack/bundles -out config/bundles/bundles.yaml
 
+.PHONY: addons
+addons: ## make the add-on manifests anew from the modules they come from (downloads them)
+	go run ./hack/addons -out config/addons
+
+.PHONY: schema
+schema: ## make the JSON Schema of cluster specs anew from their Go types
+	go run ./hack/schema -out config/schema/clusterctl-x.io_v1alpha1.json
+
+FUZZTIME := 2m
+.PHONY: fuzz
+fuzz: ## fuzz decoder, renderer and quoting, FUZZTIME each
+	go test ./pkg/api/v1alpha1 -run '^$$' -fuzz FuzzDecode -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	go test ./pkg/manifests -run '^$$' -fuzz FuzzRender -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	go test ./pkg/templater -run '^$$' -fuzz FuzzQuote -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	go test ./pkg/templater -run '^$$' -fuzz FuzzToYAML -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+
 .PHONY: verify
 verify: ## check that everything generated is what its source gives (downloads the Kubernetes modules)
 	go run ./hack/bundles -check config/bundles/bundles.yaml
-	$(MAKE) schemas
+	$(MAKE) schemas addons
 	go mod tidy -diff
 	cd $(EMBEDDED) && go mod tidy -diff
-	git diff --exit-code -- config/schemas
+	git diff --exit-code -- config/schemas config/addons
 
 .PHONY: schemas
 schemas: generate-embedded

@@ -21,6 +21,18 @@ var Templates embed.FS
 //go:embed schemas
 var Schemas embed.FS
 
+// AddOns are the manifests of what clusters get installed, in the directory
+// "addons".
+//
+//go:embed addons
+var AddOns embed.FS
+
+// SpecSchema is the JSON Schema of the documents of a cluster spec. It is
+// generated from their Go types by hack/schema.
+//
+//go:embed schema/clusterctl-x.io_v1alpha1.json
+var SpecSchema []byte
+
 // Samples of cluster specs, in the directory "samples".
 //
 //go:embed samples

@@ -119,6 +119,9 @@ func (a *app) deleteClusterCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if err := s.config.Problems.OrNil(); err != nil {
+					return err
+				}
 				meta = s.config.Cluster.Metadata
 			} else {
 				meta.Name = args[0]

@@ -98,6 +98,9 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := checkReferences(ctx, connection, resolved.Config, key.Namespace); err != nil {
+		return err
+	}
 	changes, err := connection.CreateCluster(ctx, key.String(), objects, o.dryRun == dryRunServer)
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ func TestEveryScriptIsRun(t *testing.T) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		if filepath.Ext(path) != ".txtar" || !slices.Contains(scriptDirs(), filepath.ToSlash(filepath.Dir(path))) {
+		if dir := filepath.ToSlash(filepath.Dir(path)); filepath.Ext(path) != ".txtar" || dir != brokenDir && !slices.Contains(scriptDirs(), dir) {
 			notRun = append(notRun, path)
 		}
 		return nil

@@ -32,12 +32,8 @@ func (a *app) readSpec(file string) (spec, error) {
 	if err != nil {
 		return spec{}, err
 	}
-	config, err := v1alpha1.Decode(fileName(file), data)
-	if err != nil {
-		return spec{}, err
-	}
 	bundles, err := a.readBundles()
-	return spec{config: config, bundles: bundles}, err
+	return spec{config: v1alpha1.Decode(fileName(file), data), bundles: bundles}, err
 }
 
 // fileName is what people call the file of -f.
@@ -49,21 +45,37 @@ func fileName(file string) string {
 }
 
 func (a *app) readFile(file string) ([]byte, error) {
+	read, remedy := readFile, "; -f names the file that describes the cluster, and - is standard input"
 	if file == "-" {
-		return io.ReadAll(a.in)
+		read, remedy = func(string) ([]byte, error) { return readStart(a.in) }, ""
 	}
-	data, err := os.ReadFile(file)
+	data, err := read(file)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("reading the cluster spec: %w", err)}
+		return nil, usageError{fmt.Errorf("reading the cluster spec: %w%s", err, remedy)}
 	}
 	return data, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readStart(file)
+}
+
+// readStart reads no more than shows that a file is too large to be read: it
+// may be a device, which has no end.
+func readStart(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, v1alpha1.MaxFileSize+1))
 }
 
 func (a *app) readBundles() (*versionsbundle.Bundles, error) {
 	if a.options.Bundles == "" {
 		return versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
 	}
-	data, err := os.ReadFile(a.options.Bundles)
+	data, err := readFile(a.options.Bundles)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("reading the versions bundles: %w", err)}
 	}

@@ -2,8 +2,10 @@ package management
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gomodules.xyz/jsonpatch/v2"
@@ -145,7 +147,7 @@ func namespaceMissing(err error, namespace string) error {
 }
 
 // differences lists the fields in which wanted differs from live, besides
-// those that the API server writes itself.
+// those that the API server writes itself. It is sorted.
 func differences(live, wanted *unstructured.Unstructured) ([]string, error) {
 	before, err := normalized(live)
 	if err != nil {
@@ -161,17 +163,42 @@ func differences(live, wanted *unstructured.Unstructured) ([]string, error) {
 	}
 	fields := make([]string, len(patch))
 	for i, operation := range patch {
-		path := strings.ReplaceAll(strings.TrimPrefix(operation.Path, "/"), "/", ".")
+		path := fieldPath(operation.Path)
 		switch {
 		case live.GetKind() == "Secret":
 			fields[i] = path + " differs"
 		case operation.Operation == "remove":
 			fields[i] = path + " would be removed"
 		default:
-			fields[i] = fmt.Sprintf("%s would become %v", path, operation.Value)
+			value, err := fieldValue(operation.Value)
+			if err != nil {
+				return nil, fmt.Errorf("comparing %s/%s: %s: %w", live.GetKind(), live.GetName(), path, err)
+			}
+			fields[i] = path + " would become " + value
 		}
 	}
+	slices.Sort(fields)
 	return fields, nil
+}
+
+// fieldPath is a JSON pointer (RFC 6901) with dots. The order matters: "~01" is
+// the text "~1".
+func fieldPath(pointer string) string {
+	path := strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+	path = strings.ReplaceAll(path, "~1", "/")
+	return strings.ReplaceAll(path, "~0", "~")
+}
+
+// fieldValue is text as it is, and everything else as JSON.
+func fieldValue(value any) (string, error) {
+	if text, ok := value.(string); ok {
+		return text, nil
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // people read it
+	err := encoder.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 func normalized(object *unstructured.Unstructured) ([]byte, error) {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,7 +49,7 @@ type Client struct {
 // Cluster API's v1beta2 contract were found.
 func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
 	scheme := runtime.NewScheme()
-	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme)
+	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, err
 	}

@@ -89,15 +89,16 @@ func (c *Client) checkManagesNone(ctx context.Context, key client.ObjectKey) err
 func (c *Client) removeLeftovers(ctx context.Context, kinds []schema.GroupVersionKind, key client.ObjectKey) error {
 	var left []metav1.PartialObjectMetadata
 	err := wait.PollUntilContextCancel(ctx, leftoverPoll, true, func(ctx context.Context) (bool, error) {
-		var err error
-		if left, err = c.belongings(ctx, kinds, key); err != nil {
-			return false, err
+		found, err := c.belongings(ctx, kinds, key)
+		if err != nil {
+			return false, err // what was left the last time is still the best that is known
 		}
+		left = found
 		for i := range left {
 			if len(left[i].OwnerReferences) > 0 || !left[i].DeletionTimestamp.IsZero() {
 				continue
 			}
-			if err := c.Delete(ctx, &left[i]); client.IgnoreNotFound(err) != nil {
+			if err := c.Delete(ctx, &left[i], propagation(left[i])); client.IgnoreNotFound(err) != nil {
 				return false, fmt.Errorf("deleting %s/%s: %w", left[i].Kind, left[i].Name, err)
 			}
 		}
@@ -106,10 +107,24 @@ func (c *Client) removeLeftovers(ctx context.Context, kinds []schema.GroupVersio
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() == nil:
+		return c.explain(ctx, err)
+	case len(left) == 0: // else it would be gone
+		return fmt.Errorf("%w: what is still there could not be listed", timedOut(ctx))
+	default:
 		return fmt.Errorf("%w: still there: %s", timedOut(ctx), describe(left))
 	}
-	return c.explain(ctx, err)
+}
+
+// propagation is what happens to what an object owns. A ClusterResourceSet owns
+// the ConfigMaps and Secrets that it applies, and these may be the user's: they
+// stay, but for those that carry the cluster's label.
+func propagation(object metav1.PartialObjectMetadata) client.PropagationPolicy {
+	if object.Kind == "ClusterResourceSet" {
+		return client.PropagationPolicy(metav1.DeletePropagationOrphan)
+	}
+	return client.PropagationPolicy(metav1.DeletePropagationBackground)
 }
 
 func describe(objects []metav1.PartialObjectMetadata) string {

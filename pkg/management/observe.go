@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,6 +38,7 @@ type snapshot struct {
 	deployments  []clusterv1.MachineDeployment
 	sets         []clusterv1.MachineSet
 	machines     []clusterv1.Machine
+	resourceSets []addonsv1.ClusterResourceSet
 }
 
 // read reads the objects of one cluster. It is a NotFound error where there is none.
@@ -71,12 +73,14 @@ func readOthers(ctx context.Context, reader client.Reader, clusters []clusterv1.
 	var deployments clusterv1.MachineDeploymentList
 	var sets clusterv1.MachineSetList
 	var machines clusterv1.MachineList
-	for _, list := range []client.ObjectList{&controlPlanes, &deployments, &sets, &machines} {
+	var resourceSets addonsv1.ClusterResourceSetList
+	for _, list := range []client.ObjectList{&controlPlanes, &deployments, &sets, &machines, &resourceSets} {
 		if err := reader.List(ctx, list, options...); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortFunc(deployments.Items, func(a, b clusterv1.MachineDeployment) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(resourceSets.Items, func(a, b addonsv1.ClusterResourceSet) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(machines.Items, func(a, b clusterv1.Machine) int { return cmp.Compare(a.Name, b.Name) })
 
 	snapshots := make([]snapshot, len(clusters))
@@ -110,6 +114,11 @@ func readOthers(ctx context.Context, reader client.Reader, clusters []clusterv1.
 			s.machines = append(s.machines, machines.Items[i])
 		}
 	}
+	for i := range resourceSets.Items {
+		if s, ok := of(&resourceSets.Items[i]); ok {
+			s.resourceSets = append(s.resourceSets, resourceSets.Items[i])
+		}
+	}
 	return snapshots, nil
 }
 
@@ -130,7 +139,28 @@ func (s snapshot) state() state.Cluster {
 	for _, deployment := range s.deployments {
 		c.WorkerNodeGroups = append(c.WorkerNodeGroups, s.groupPart(deployment))
 	}
+	for _, set := range s.resourceSets {
+		c.AddOns = append(c.AddOns, s.addOn(set))
+	}
 	return c
+}
+
+func (s snapshot) addOn(set addonsv1.ClusterResourceSet) state.AddOn {
+	const applied = addonsv1.ClusterResourceSetResourcesAppliedCondition
+	addOn := state.AddOn{
+		Name:    strings.TrimPrefix(set.Name, s.cluster.Name+"-"),
+		Applied: set.Status.ObservedGeneration == set.Generation && meta.IsStatusConditionTrue(set.Status.Conditions, applied),
+		Reason:  reason(set.Status.Conditions, applied),
+	}
+	if addOn.Reason != "" {
+		// Cluster API names neither the object nor what is wrong with it.
+		var names []string
+		for _, resource := range set.Spec.Resources {
+			names = append(names, resource.Kind+"/"+resource.Name)
+		}
+		addOn.Reason += " (" + strings.Join(names, ", ") + ")"
+	}
+	return addOn
 }
 
 func (s snapshot) controlPlanePart() state.Part {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -68,6 +69,19 @@ func aCluster() snapshot {
 			machine("c-md-0-1", "v1.33.13", map[string]string{clusterv1.MachineDeploymentNameLabel: "c-md-0"}),
 		},
 	}
+}
+
+// resourceSet is one of two resources that was applied, but for the change.
+func resourceSet(name string, change func(*addonsv1.ClusterResourceSet)) addonsv1.ClusterResourceSet {
+	set := addonsv1.ClusterResourceSet{
+		ObjectMeta: objectMeta(name, nil),
+		Spec:       addonsv1.ClusterResourceSetSpec{Resources: []addonsv1.ResourceRef{{Kind: "ConfigMap", Name: "manifests"}, {Kind: "Secret", Name: "credentials"}}},
+		Status: addonsv1.ClusterResourceSetStatus{
+			ObservedGeneration: 2, Conditions: condition(addonsv1.ClusterResourceSetResourcesAppliedCondition, metav1.ConditionTrue, ""),
+		},
+	}
+	change(&set)
+	return set
 }
 
 // doneState is what aCluster looks like.
@@ -153,6 +167,36 @@ func TestState(t *testing.T) {
 		"group of somebody else": {
 			func(s *snapshot) { s.deployments[0].Labels = nil },
 			func(*state.Cluster) {}, // its name without the cluster's
+		},
+		"add-ons that are applied": {
+			func(s *snapshot) {
+				as := func(*addonsv1.ClusterResourceSet) {}
+				s.resourceSets = []addonsv1.ClusterResourceSet{resourceSet("c-cni", as), resourceSet("c-c-b", as), resourceSet("other", as)}
+			},
+			func(c *state.Cluster) {
+				c.AddOns = []state.AddOn{{Name: "cni", Applied: true}, {Name: "c-b", Applied: true}, {Name: "other", Applied: true}}
+			},
+		},
+		"add-ons that are not applied": {
+			func(s *snapshot) {
+				failed := condition(addonsv1.ClusterResourceSetResourcesAppliedCondition, metav1.ConditionFalse, "* no object\n* no answer")
+				unknown := condition(addonsv1.ClusterResourceSetResourcesAppliedCondition, metav1.ConditionUnknown, "")
+				s.resourceSets = []addonsv1.ClusterResourceSet{
+					resourceSet("c-failed", func(set *addonsv1.ClusterResourceSet) { set.Status.Conditions = failed }),
+					resourceSet("c-unknown", func(set *addonsv1.ClusterResourceSet) {
+						set.Status.Conditions, set.Spec.Resources = unknown, set.Spec.Resources[:1]
+					}),
+					resourceSet("c-new", func(set *addonsv1.ClusterResourceSet) { set.Status = addonsv1.ClusterResourceSetStatus{} }),
+					resourceSet("c-changed", func(set *addonsv1.ClusterResourceSet) { set.Generation = 3 }),
+				}
+			},
+			func(c *state.Cluster) {
+				c.AddOns = []state.AddOn{
+					{Name: "failed", Reason: "no object; no answer (ConfigMap/manifests, Secret/credentials)"},
+					{Name: "unknown", Reason: "Reason (ConfigMap/manifests)"},
+					{Name: "new"}, {Name: "changed"},
+				}
+			},
 		},
 		"paused, from a class, being deleted": {
 			func(s *snapshot) {

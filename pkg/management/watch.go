@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	toolscache "k8s.io/client-go/tools/cache"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -34,7 +35,7 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 	}
 	changed := make(chan struct{}, 1)
 	for _, kind := range []client.Object{
-		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{},
+		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{}, &addonsv1.ClusterResourceSet{},
 	} {
 		informer, err := informers.GetInformer(watchCtx, kind, cache.BlockUntilSynced(false))
 		if err != nil {
@@ -84,6 +85,7 @@ func (c *Client) cacheOptions(key client.ObjectKey) cache.Options {
 			&clusterv1.MachineDeployment{}:        ofCluster,
 			&clusterv1.MachineSet{}:               ofCluster,
 			&clusterv1.Machine{}:                  ofCluster,
+			&addonsv1.ClusterResourceSet{}:        ofCluster,
 		},
 	}
 }

@@ -179,7 +179,7 @@ func unquotedIn(list *parse.ListNode) []string {
 			}
 			if !quotes(node.Pipe) {
 				problems = append(problems, node.String())
-			} else if !wholeValue(list.Nodes, i) {
+			} else if !wholeValue(list.Nodes, i, embeds(node.Pipe)) {
 				problems = append(problems, node.String()+" is not a whole value")
 			}
 		case *parse.TemplateNode:
@@ -195,16 +195,28 @@ func unquotedIn(list *parse.ListNode) []string {
 	return problems
 }
 
-func quotes(pipe *parse.PipeNode) bool {
-	last := pipe.Cmds[len(pipe.Cmds)-1]
-	function, ok := last.Args[0].(*parse.IdentifierNode)
-	return ok && function.Ident == "quote"
+func quotes(pipe *parse.PipeNode) bool { return calls(pipe, "quote") || embeds(pipe) }
+
+// embeds tells whether a value is put below its field: nindent N (toYaml V).
+func embeds(pipe *parse.PipeNode) bool {
+	args := pipe.Cmds[len(pipe.Cmds)-1].Args
+	inner, ok := args[len(args)-1].(*parse.PipeNode)
+	return ok && calls(pipe, "nindent") && calls(inner, "toYaml")
 }
 
-// wholeValue tells whether the i-th node stands alone behind "field: " or "- ".
-func wholeValue(nodes []parse.Node, i int) bool {
+func calls(pipe *parse.PipeNode, name string) bool {
+	function, ok := pipe.Cmds[len(pipe.Cmds)-1].Args[0].(*parse.IdentifierNode)
+	return ok && function.Ident == name
+}
+
+// wholeValue tells whether the i-th node stands alone behind "field: " or "- ",
+// or below "field:", or is the rest of a mapping.
+func wholeValue(nodes []parse.Node, i int, embedded bool) bool {
+	if embedded && i == 0 {
+		return true
+	}
 	before, ok := nodes[max(i-1, 0)].(*parse.TextNode)
-	if !ok || !strings.HasSuffix(string(before.Text), ": ") && !strings.HasSuffix(string(before.Text), "- ") {
+	if !ok || !strings.HasSuffix(string(before.Text), ": ") && !strings.HasSuffix(string(before.Text), "- ") && !(embedded && strings.HasSuffix(string(before.Text), ":")) {
 		return false
 	}
 	if i+1 == len(nodes) {

@@ -5,13 +5,10 @@ package manifests
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"runtime"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -27,8 +24,8 @@ import (
 type Provider interface {
 	// Name is the directory of its templates.
 	Name() string
-	// Node is how kubeadm runs on its machines.
-	Node() providers.Node
+	// Node is how kubeadm runs on its machines of a version.
+	Node(v1alpha1.Version) providers.Node
 	// ControlPlaneMachine and WorkerMachine are data for its machine template.
 	ControlPlaneMachine(versionsbundle.Release) any
 	WorkerMachine(versionsbundle.Release) any
@@ -129,111 +126,16 @@ func (r renderer) objects() ([]templater.Object, error) {
 	return slices.Concat(append([][]templater.Object{objects}, byGroup...)...), nil
 }
 
-func (r renderer) clusterObjects() ([]templater.Object, error) {
-	spec := r.Config.Cluster.Spec
-	release, ok := r.Set[r.Versions.ControlPlane]
-	if !ok {
-		return nil, fmt.Errorf("no release of %s for the control plane", r.Versions.ControlPlane)
-	}
-	cluster, err := r.render("cluster.yaml.tmpl", struct {
-		owner
-		ManagementCluster, Pods, Services string
-	}{r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0]})
-	if err != nil {
-		return nil, err
-	}
-	infrastructure, err := r.render("infrastructure-cluster.yaml.tmpl", r.owner(r.cluster()))
-	if err != nil {
-		return nil, err
-	}
-	machine, err := r.machineTemplate(r.cluster()+"-control-plane", r.provider.ControlPlaneMachine(release))
-	if err != nil {
-		return nil, err
-	}
-	controlPlane, err := r.render("control-plane.yaml.tmpl", struct {
-		owner
-		Replicas                                  int
-		Version, MachineTemplate, ImageRepository string
-		CoreDNS, Etcd                             versionsbundle.Image
-		Node                                      providers.Node
-	}{
-		r.owner(r.cluster()), spec.ControlPlaneConfiguration.Replicas(), release.Version.String(), machine.Name,
-		release.Images.KubeAPIServer.Repository(), release.Images.CoreDNS, release.Images.Etcd, r.provider.Node(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	objects := []templater.Object{cluster, infrastructure}
-	if r.provider.Node().FetchKubeadm != "" {
-		downloads, err := r.kubeadmDownloads()
-		if err != nil {
-			return nil, err
-		}
-		objects = append(objects, downloads)
-	}
-	return append(objects, machine, controlPlane), nil
-}
-
-func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]templater.Object, error) {
-	release, ok := r.Set[r.Versions.WorkerNodeGroups[group.Name]]
-	if !ok {
-		return nil, fmt.Errorf("no release of %s for group %s", r.Versions.WorkerNodeGroups[group.Name], group.Name)
-	}
-	name := r.cluster() + "-" + group.Name
-	machine, err := r.machineTemplate(name, r.provider.WorkerMachine(release))
-	if err != nil {
-		return nil, err
-	}
-	bootstrap, err := r.immutable(name, func(o owner) (string, any) {
-		return "bootstrap-template.yaml.tmpl", struct {
-			owner
-			Node             providers.Node
-			KubeadmDownloads string
-		}{o, r.provider.Node(), r.kubeadmDownloadsName()}
-	})
-	if err != nil {
-		return nil, err
-	}
-	deployment, err := r.render("worker-node-group.yaml.tmpl", struct {
-		owner
-		Group                                       string
-		Replicas                                    int
-		Version, BootstrapTemplate, MachineTemplate string
-		SkippedPreflightChecks                      string
-	}{
-		r.owner(name), group.Name, group.Replicas(), release.Version.String(), bootstrap.Name, machine.Name,
-		r.skippedPreflightChecks(release.Version),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return []templater.Object{machine, bootstrap, deployment}, nil
-}
-
-// skippedPreflightChecks of a group at the given version. Cluster API makes no
-// machine whose kubeadm would be of another minor than the control plane; the
-// providers make sure that it is not.
-func (r renderer) skippedPreflightChecks(version v1alpha1.Version) string {
-	if version.Minor() == r.Versions.ControlPlane.Minor() {
-		return ""
-	}
-	return string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew)
-}
-
 func (r renderer) machineTemplate(ownerName string, machine any) (templater.Object, error) {
-	return r.immutable(ownerName, func(o owner) (string, any) {
-		return "machine-template.yaml.tmpl", struct {
-			owner
-			Machine any
-		}{o, machine}
-	})
+	return r.immutable(ownerName, "machine-template.yaml.tmpl", struct {
+		owner
+		Machine any
+	}{r.owner(templater.Unnamed), machine})
 }
 
 // immutable renders a template object whose name ends in a hash of its spec.
-// It is rendered once without a name, to know its spec and to check it, and
-// once more with its name.
-func (r renderer) immutable(ownerName string, data func(owner) (template string, data any)) (templater.Object, error) {
-	unnamed, err := r.render(data(r.owner("unnamed")))
+func (r renderer) immutable(ownerName, template string, data any) (templater.Object, error) {
+	unnamed, err := r.render(template, data)
 	if err != nil {
 		return templater.Object{}, err
 	}
@@ -241,12 +143,7 @@ func (r renderer) immutable(ownerName string, data func(owner) (template string,
 	if err != nil {
 		return templater.Object{}, err
 	}
-	template, named := data(r.owner(name))
-	text, err := r.templates.Render(template, named)
-	if err != nil {
-		return templater.Object{}, err
-	}
-	return unnamed.Renamed(name, text)
+	return unnamed.Renamed(name), nil
 }
 
 func (r renderer) render(template string, data any) (templater.Object, error) {
@@ -259,22 +156,4 @@ func (r renderer) render(template string, data any) (templater.Object, error) {
 		return templater.Object{}, fmt.Errorf("%s: %w", template, err)
 	}
 	return object, nil
-}
-
-func (r renderer) kubeadmDownloadsName() string { return r.cluster() + "-kubeadm-downloads" }
-
-// kubeadmDownloads lists where nodes get kubeadm from. It is an object of its
-// own, which may change without any machine being replaced.
-func (r renderer) kubeadmDownloads() (templater.Object, error) {
-	var lines strings.Builder
-	for _, release := range r.Downloads {
-		for _, arch := range slices.Sorted(maps.Keys(release.Kubeadm)) {
-			download := release.Kubeadm[arch]
-			fmt.Fprintf(&lines, "%s %s %s %s\n", release.Version, arch, download.SHA256, download.URL)
-		}
-	}
-	return r.render("kubeadm-downloads.yaml.tmpl", struct {
-		owner
-		Downloads string
-	}{r.owner(r.kubeadmDownloadsName()), lines.String()})
 }

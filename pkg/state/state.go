@@ -3,6 +3,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -29,6 +30,9 @@ type Cluster struct {
 	ControlPlane   Part   `json:"controlPlane"`
 	// WorkerNodeGroups in the order of their names.
 	WorkerNodeGroups []Part `json:"workerNodeGroups,omitempty"`
+	// AddOns are what Cluster API applies to the cluster itself, in the order of
+	// their names.
+	AddOns []AddOn `json:"addOns,omitempty"`
 	// Topology is true for a cluster from a ClusterClass.
 	Topology bool `json:"topology,omitempty"`
 }
@@ -62,6 +66,14 @@ type Machine struct {
 	Ready    bool   `json:"ready"`
 	Deleting bool   `json:"deleting,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+}
+
+// AddOn is a ClusterResourceSet of the cluster.
+type AddOn struct {
+	Name    string `json:"name"`
+	Applied bool   `json:"applied"`
+	// Reason says why it is not applied, in Cluster API's own words.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Parts are the control plane and all worker node groups.
@@ -101,15 +113,16 @@ func (m Machine) ReadyAt(version v1alpha1.Version) bool {
 	return m.Ready && !m.Deleting && m.Version == version && m.Kubelet == version
 }
 
-// Done tells whether all parts of the cluster are as wanted. A cluster that is
-// being deleted never is.
+// Done tells whether all parts of the cluster are as wanted, and its add-ons
+// applied. A cluster that is being deleted never is.
 func (c Cluster) Done() bool {
 	for _, part := range c.Parts() {
 		if !part.Done() {
 			return false
 		}
 	}
-	return c.Infrastructure == "" && !c.Deleting
+	_, pending := c.pendingAddOn()
+	return c.Infrastructure == "" && !c.Deleting && !pending
 }
 
 // Waiting names what is being waited for, the first thing first; it is empty
@@ -130,7 +143,19 @@ func (c Cluster) Waiting() string {
 			return part.waiting()
 		}
 	}
+	if addOn, pending := c.pendingAddOn(); pending {
+		return fmt.Sprintf("add-on %s: %s", addOn.Name, cmp.Or(addOn.Reason, "not applied yet"))
+	}
 	return ""
+}
+
+// pendingAddOn is the first add-on that is not applied.
+func (c Cluster) pendingAddOn() (AddOn, bool) {
+	i := slices.IndexFunc(c.AddOns, func(a AddOn) bool { return !a.Applied })
+	if i < 0 {
+		return AddOn{}, false
+	}
+	return c.AddOns[i], true
 }
 
 // leaving names what of a cluster that is being deleted is still there.

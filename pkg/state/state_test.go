@@ -226,6 +226,38 @@ func TestCluster(t *testing.T) {
 			},
 			seen{false, "control-plane: 2 of 2 machines ready at v1.34.2; Cluster API does not report it as available yet"},
 		},
+		"add-ons applied": {
+			func(c *state.Cluster) {
+				c.AddOns = []state.AddOn{{Name: "cni", Applied: true}, {Name: "b", Applied: true, Reason: "an old one"}}
+			},
+			seen{true, ""},
+		},
+		"add-on not applied": {
+			func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni", Applied: true}, {Name: "b"}} },
+			seen{false, "add-on b: not applied yet"},
+		},
+		"the first of the add-ons that are not applied, with its reason": {
+			func(c *state.Cluster) {
+				c.AddOns = []state.AddOn{{Name: "a", Applied: true}, {Name: "b", Reason: "no such ConfigMap"}, {Name: "c", Reason: "other"}}
+			},
+			seen{false, "add-on b: no such ConfigMap"},
+		},
+		"parts before add-ons": {
+			func(c *state.Cluster) {
+				c.AddOns, c.WorkerNodeGroups[1] = []state.AddOn{{Name: "cni"}}, part("md-1", unsettled)
+			},
+			seen{false, "md-1: 2 of 2 machines ready at v1.34.2; Cluster API does not report it as available yet"},
+		},
+		"paused before add-ons": {
+			func(c *state.Cluster) { c.Paused, c.AddOns = true, []state.AddOn{{Name: "cni"}} },
+			seen{false, paused},
+		},
+		"deleting, with an add-on that is not applied": {
+			func(c *state.Cluster) {
+				c.Deleting, c.AddOns, c.WorkerNodeGroups, c.ControlPlane.Machines = true, []state.AddOn{{Name: "cni"}}, nil, nil
+			},
+			seen{false, "Cluster API to remove the cluster's last objects"},
+		},
 		"last group": {
 			func(c *state.Cluster) { c.WorkerNodeGroups[1] = part("md-1", unsettled) },
 			seen{false, "md-1: 2 of 2 machines ready at v1.34.2; Cluster API does not report it as available yet"},

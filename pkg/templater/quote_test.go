@@ -37,8 +37,9 @@ func render(t *testing.T, text string, data any) ([]byte, error) {
 	return templates.Render("t", data)
 }
 
-func FuzzQuote(f *testing.F) {
-	for _, s := range []string{
+// strangeStrings are those that readers of YAML may take for something else.
+func strangeStrings() []string {
+	return []string{
 		"", " ", " leading", "trailing ", "\ttab\t", "two\nlines\n", "\r\n", "\r",
 		"a: b", "a:b", ": ", "- a", "# comment", "a # comment", "#", "&anchor", "*alias", "!tag", "%", "@", "`", "|", ">", "?", "[", "]", "{", "}", ",",
 		"{{ .S }}", "{{", "}}", "{{/* */}}", "${HOME}", "$(id)",
@@ -47,8 +48,12 @@ func FuzzQuote(f *testing.F) {
 		"---", "\n---\n", "...", "\n...\n",
 		"\u0085", "a\u0085b", "\u2028", "\u2029", "\ufeff", "\ufeffa", "\u00a0", "\u200b", "\x00", "\x07", "\x1b[31m", "\x7f", "\u0080", "\u009f", "\ufffd", "\ufffe", "\uffff",
 		"ä", "日本語", "👩‍👩‍👧", "\U0001fffe", "\U0010ffff", "<script>&",
-		strings.Repeat("long ", 1000),
-	} {
+		strings.Repeat("long ", 1000), "\n leading\n", "line\n\n  line\n", "line\n  \n", "tab\n\tline\n",
+	}
+}
+
+func FuzzQuote(f *testing.F) {
+	for _, s := range strangeStrings() {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -76,6 +81,39 @@ func FuzzQuote(f *testing.F) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%q reads back as something else with another reader of YAML (-want +got):\n%s", s, diff)
+		}
+	})
+}
+
+// embedding has a value below a field, in the middle of others.
+const embedding = "top:\n  before: 1\n  value:\n    {{- nindent 4 (toYaml .V) }}\n  after: end\n"
+
+// FuzzToYAML: strings survive in values as well, also in names of fields.
+func FuzzToYAML(f *testing.F) {
+	for _, s := range strangeStrings() {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			return // no string of a spec: Decode refuses the file
+		}
+		value := map[string]any{"list": []any{s, map[string]any{"name": s}}, "text": s}
+		// Users choose names of labels and annotations only: these have at most
+		// 317 characters, and none is YAML's name for merging.
+		if len(s) <= 317 && s != "<<" {
+			value["map"] = map[string]any{s: s}
+		}
+		text, err := render(t, embedding, struct{ V any }{value})
+		if err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		want := map[string]any{"top": map[string]any{"before": float64(1), "value": value, "after": "end"}}
+		var got map[string]any
+		if err := yaml.UnmarshalStrict(text, &got); err != nil {
+			t.Fatalf("%q: %v in\n%s", s, err, text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%q reads back as something else (-want +got):\n%s", s, diff)
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -39,15 +40,17 @@ func (o Object) Unstructured() (*unstructured.Unstructured, error) {
 	return &u, nil
 }
 
-// Renamed is the object under another name, with the text that has this name.
-func (o Object) Renamed(name string, text []byte) (Object, error) {
-	u, err := o.Unstructured()
-	if err != nil {
-		return Object{}, err
-	}
-	u.SetName(name)
-	data, err := u.MarshalJSON()
-	return Object{Kind: o.Kind, Name: name, YAML: text, JSON: bytes.TrimSuffix(data, []byte("\n"))}, err
+// Unnamed is the name to render an object with whose name follows from its
+// content. No text of a spec has this character: it cannot be seen.
+const Unnamed = "\ue000"
+
+// Renamed gives a name to an object that was rendered as Unnamed. The name must
+// be one of an object.
+func (o Object) Renamed(name string) Object {
+	o.Name = name
+	o.YAML = bytes.Replace(o.YAML, []byte(Unnamed), []byte(name), 1)
+	o.JSON = bytes.Replace(o.JSON, []byte(Unnamed), []byte(name), 1)
+	return o
 }
 
 // Checker decodes rendered text strictly. It may be used by several goroutines.
@@ -110,6 +113,12 @@ func goType(kind schema.GroupVersionKind) any {
 		return &clusterv1.Cluster{}
 	case clusterv1.GroupVersion.WithKind("MachineDeployment"):
 		return &clusterv1.MachineDeployment{}
+	case clusterv1.GroupVersion.WithKind("MachineHealthCheck"):
+		return &clusterv1.MachineHealthCheck{}
+	case addonsv1.GroupVersion.WithKind("ClusterResourceSet"):
+		return &addonsv1.ClusterResourceSet{}
+	case corev1.SchemeGroupVersion.WithKind("ConfigMap"):
+		return &corev1.ConfigMap{}
 	case controlplanev1.GroupVersion.WithKind("KubeadmControlPlane"):
 		return &controlplanev1.KubeadmControlPlane{}
 	case bootstrapv1.GroupVersion.WithKind("KubeadmConfigTemplate"):

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/Masterminds/sprig/v3"
+	"go.yaml.in/yaml/v3"
+	kjson "sigs.k8s.io/json"
 )
 
 // Templates are parsed templates. They may be used by several goroutines.
@@ -30,7 +32,8 @@ func Parse(fsys fs.FS, patterns ...string) (*Templates, error) {
 	return &Templates{root: root}, nil
 }
 
-// Render executes a template. Every string of data must enter it through quote.
+// Render executes a template. Every string of data must enter it through quote
+// or toYaml.
 func (t *Templates) Render(name string, data any) ([]byte, error) {
 	var out bytes.Buffer
 	if err := t.root.ExecuteTemplate(&out, name, data); err != nil {
@@ -44,8 +47,8 @@ func (t *Templates) Render(name string, data any) ([]byte, error) {
 // or the network, makes keys, or depends on the order of a map.
 func functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
-	allowed := template.FuncMap{"quote": quote}
-	for _, name := range []string{"b64enc"} {
+	allowed := template.FuncMap{"quote": quote, "toYaml": toYAML}
+	for _, name := range []string{"b64enc", "nindent"} {
 		allowed[name] = all[name]
 	}
 	return allowed
@@ -77,6 +80,27 @@ func quote(value any) (string, error) {
 		}
 	}
 	return quoted.String(), nil
+}
+
+// toYAML writes a value as lines of YAML, with sorted fields, to be put below a
+// field by nindent. Its fields are those of its JSON.
+func toYAML(value any) (string, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	var fields any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &fields); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	encoder.CompactSeqIndent()
+	if err := encoder.Encode(fields); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(out.String(), "\n"), encoder.Close()
 }
 
 // special are the characters that JSON takes as they are and YAML does not:

@@ -19,9 +19,13 @@ type Resolved struct {
 }
 
 // Create checks everything that can be known of a new cluster without a
-// management cluster, and resolves its versions. All that is wrong is in one
-// error, of type v1alpha1.Problems. running is as for versionsbundle.Resolve.
+// management cluster, and resolves its versions. All that is wrong, with what
+// could not be read, is in one error, of type v1alpha1.Problems. running is as
+// for versionsbundle.Resolve.
 func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1alpha1.ClusterVersions) (Resolved, error) {
+	if config.Cluster == nil {
+		return Resolved{}, config.Problems.OrNil()
+	}
 	errs := Spec(config.Cluster)
 	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running)
 	errs = append(errs, unresolved...)
@@ -29,8 +33,13 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 	if config.Docker != nil {
 		errs = append(errs, fetchedKubeadm(config.Cluster, versions, set)...)
 	}
-	if len(errs) > 0 {
-		return Resolved{}, config.Locate(v1alpha1.ClusterKind, errs).OrNil()
+	problems := slices.Concat(config.Problems,
+		config.Locate(v1alpha1.ClusterKind, wellFounded(config, errs)),
+		config.Locate(v1alpha1.OIDCKind, OIDC(config.OIDC)),
+		config.Locate(v1alpha1.AWSIamKind, AWSIam(config.AWSIam)),
+	)
+	if err := problems.OrNil(); err != nil {
+		return Resolved{}, err
 	}
 	warnings := slices.Concat(config.Warnings, config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)))
 	slices.SortStableFunc(warnings, func(a, b v1alpha1.Warning) int { return cmp.Compare(a.Line, b.Line) })

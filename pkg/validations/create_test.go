@@ -31,11 +31,7 @@ spec:
 
 func decode(t *testing.T, text string) *v1alpha1.Config {
 	t.Helper()
-	config, err := v1alpha1.Decode("cluster.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
+	return v1alpha1.Decode("cluster.yaml", []byte(text))
 }
 
 func onDocker(text string) string { return strings.Replace(text, "InMemory", "Docker", 1) }
@@ -89,6 +85,7 @@ func TestCreate(t *testing.T) {
 		return s
 	}
 	type byName = map[string]string
+	const noPlugin = "cluster.yaml:7: spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin"
 	tests := map[string]struct {
 		text    string
 		running v1alpha1.ClusterVersions
@@ -100,11 +97,11 @@ func TestCreate(t *testing.T) {
 		"running versions": {file + groups("{name: a}"), versions("v1.34.2", nil), created{versions("v1.34.2", byName{"a": "v1.34.2"}), set("v1.34.2"), nil}},
 		"group that can fetch its kubeadm": {
 			onDocker(file) + groups("{name: a, kubernetesVersion: 1.31}"), v1alpha1.ClusterVersions{},
-			created{versions("v1.34.3", byName{"a": "v1.31.5"}), set("v1.34.3", "v1.31.5"), nil},
+			created{versions("v1.34.3", byName{"a": "v1.31.5"}), set("v1.34.3", "v1.31.5"), []string{noPlugin}},
 		},
 		"group that need not fetch its kubeadm": {
 			onDocker(strings.Replace(file, "1.34", "1.36", 1)) + groups("{name: a, kubernetesVersion: v1.36.1}", "{name: b}"), v1alpha1.ClusterVersions{},
-			created{versions("v1.36.1", byName{"a": "v1.36.1", "b": "v1.36.1"}), set("v1.36.1"), nil},
+			created{versions("v1.36.1", byName{"a": "v1.36.1", "b": "v1.36.1"}), set("v1.36.1"), []string{noPlugin}},
 		},
 		"simulated group, which has no kubeadm": {
 			strings.Replace(file, "1.34", "1.36", 1) + groups("{name: a, kubernetesVersion: 1.35}"), v1alpha1.ClusterVersions{},
@@ -114,7 +111,6 @@ func TestCreate(t *testing.T) {
 			strings.Replace(file, "    pods:", "    cniConfig: {cilium: {}}\n    pods:", 1) + "  bundlesRef: {}\n  externalEtcdConfiguration: {count: 3}\n  managementCluster:\n    name: prod\n",
 			v1alpha1.ClusterVersions{},
 			created{versions("v1.34.3", nil), set("v1.34.3"), []string{
-				"cluster.yaml:8: spec.clusterNetwork.cniConfig: no network plugin is installed yet; nodes that need one are not ready until you apply it",
 				"cluster.yaml:16: spec.bundlesRef: clusterctl-x takes versions from its own bundles or from --bundles; ignored",
 				"cluster.yaml:17: spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines",
 				"cluster.yaml:19: spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet",
@@ -177,6 +173,9 @@ func TestCreateReportsAllProblems(t *testing.T) {
 		"group's version without release": {file + groups("{name: a, kubernetesVersion: 1.29}"), []string{
 			`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
 		}},
+		"no cluster": {"apiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata: {name: prod}\n", []string{
+			"cluster.yaml: no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with",
+		}},
 		"no version": {strings.Replace(file, "  kubernetesVersion: \"1.34\"\n", "", 1), []string{
 			`cluster.yaml:5: spec.kubernetesVersion: Required value: a version of Kubernetes such as "1.34"; ` + available,
 		}},
@@ -185,6 +184,38 @@ func TestCreateReportsAllProblems(t *testing.T) {
 			`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].name: Duplicate value: "a": spec.workerNodeGroupConfigurations[0] has this name already; each group needs its own`,
 			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion`,
 		}},
+		"rules of all documents": {
+			strings.Replace(file, "  datacenterRef", "  identityProviderRefs: [{kind: AWSIamConfig, name: iam}, {kind: OIDCConfig, name: oidc}]\n  datacenterRef", 1) +
+				"  controlPlaneConfiguration:\n    labels:\n      role: a\n      kubernetes.io/role: b\n" +
+				"---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: OIDCConfig\nmetadata: {name: oidc}\nspec:\n  clientId: kubernetes\n  issuerUrl: http://issuer.example.com\n" +
+				"---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: AWSIamConfig\nmetadata: {name: iam}\nspec:\n  awsRegion: mars\n  backendMode: [CRD]\n",
+			[]string{
+				`cluster.yaml:19: spec.controlPlaneConfiguration.labels["kubernetes.io/role"]: Invalid value: "kubernetes.io/role": must not be in a domain of Kubernetes in which a kubelet may not label its node; use a domain of your own, or node-role.kubernetes.io, node-restriction.kubernetes.io or node.kubernetes.io`,
+				`cluster.yaml:26: spec.issuerUrl: Invalid value: "http://issuer.example.com": must be an address such as https://issuer.example.com/path: https, a host, no user, and no query or fragment`,
+				`cluster.yaml:32: spec.awsRegion: Invalid value: "mars": must be a region of AWS, such as eu-west-1`,
+			},
+		},
+		// A value that is inherited is told once, and so is one that cannot be read.
+		"health checks": {
+			file + "  controlPlaneConfiguration:\n    machineHealthCheck: {maxUnhealthy: 120%}\n  machineHealthCheck:\n    nodeStartupTimeout: 29s\n    unhealthyMachineTimeout: soon\n" + groups("{name: a, machineHealthCheck: {unhealthyMachineTimeout: 0s}}"),
+			[]string{
+				`cluster.yaml:16: spec.controlPlaneConfiguration.machineHealthCheck.maxUnhealthy: Invalid value: "120%": must be from 0% to 100%`,
+				`cluster.yaml:18: spec.machineHealthCheck.nodeStartupTimeout: Invalid value: "29s": must be 30s or more, or 0s for no limit`,
+				`cluster.yaml:19: spec.machineHealthCheck.unhealthyMachineTimeout: Invalid value: "soon": write a duration such as 90s or 1m30s, or 0s`,
+				`cluster.yaml:21: spec.workerNodeGroupConfigurations[0].machineHealthCheck.unhealthyMachineTimeout: Invalid value: "0s": must be 1s or more; without a machineHealthCheck no machine is replaced`,
+			},
+		},
+		"kubelet's configuration": {
+			file + "  controlPlaneConfiguration:\n    kubeletConfiguration:\n      maxPods: 200\n      systemReserved:\n        cpu: [1]\n      imageGCLowTresholdPercent: 5\n",
+			[]string{
+				`cluster.yaml:19: spec.controlPlaneConfiguration.kubeletConfiguration.systemReserved.cpu: Invalid value: "a list": must be text; put it in quotes`,
+				`cluster.yaml:20: spec.controlPlaneConfiguration.kubeletConfiguration.imageGCLowTresholdPercent: Forbidden: unknown field; did you mean imageGCLowThresholdPercent?`,
+			},
+		},
+		"old way to name a plugin that simulated nodes cannot have": {
+			strings.Replace(file, "    pods:", "    cni: kindnetd\n    pods:", 1),
+			[]string{"cluster.yaml:8: spec.clusterNetwork.cni: Forbidden: kindnetd is for nodes of kind, which DockerDatacenterConfig makes; use cilium, or remove it"},
+		},
 		"rules of all kinds": {
 			strings.NewReplacer("name: prod\nspec", "name: Prod\nspec", "10.96.0.0/12", "10.96.0.0/8", "1.34", "1.37").Replace(file) + groups("{name: a, count: -1}", "{name: b, kubernetesVersion: 1.29}"),
 			[]string{

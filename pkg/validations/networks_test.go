@@ -1,6 +1,7 @@
 package validations_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -24,15 +25,12 @@ func TestSpecNetworks(t *testing.T) {
 	services := func(blocks ...string) func(*v1alpha1.Cluster) {
 		return func(c *v1alpha1.Cluster) { c.Spec.ClusterNetwork.Services.CIDRBlocks = blocks }
 	}
-	cni := func(config *v1alpha1.CNIConfig) func(*v1alpha1.Cluster) {
-		return func(c *v1alpha1.Cluster) { c.Spec.ClusterNetwork.CNIConfig = config }
-	}
 	testSpec(t, map[string]specTest{
 		"IPv6":              {networks("fd00::/48", "fd01::/112"), nil},
 		"no pods":           {pods(), []string{podsPath + ": Required value: one network, such as 192.168.0.0/16"}},
 		"no services":       {services(), []string{servicesPath + ": Required value: one network, such as 10.96.0.0/12"}},
-		"dual-stack pods":   {pods("192.168.0.0/16", "fd00::/48"), []string{podsPath + ": Invalid value: 2: must be one network; dual-stack clusters are not supported"}},
-		"three of services": {services("a", "b", "c"), []string{servicesPath + ": Invalid value: 3: must be one network; dual-stack clusters are not supported"}},
+		"dual-stack pods":   {pods("192.168.0.0/16", "fd00::/48"), []string{podsPath + ": Invalid value: has 2 entries and must have one: dual-stack clusters are not supported; remove the others"}},
+		"three of services": {services("a", "b", "c"), []string{servicesPath + ": Invalid value: has 3 entries and must have one: dual-stack clusters are not supported; remove the others"}},
 		"no CIDR notation":  {pods("192.168.0.0"), []string{podsPath + `[0]: Invalid value: "192.168.0.0": must be a network in CIDR notation, such as 192.168.0.0/16`}},
 		"empty network":     {services(""), []string{servicesPath + `[0]: Invalid value: "": must be a network in CIDR notation, such as 10.96.0.0/12`}},
 		"mask too long":     {pods("192.168.0.0/33"), []string{podsPath + `[0]: Invalid value: "192.168.0.0/33": must be a network in CIDR notation, such as 192.168.0.0/16`}},
@@ -46,20 +44,20 @@ func TestSpecNetworks(t *testing.T) {
 
 		// kubeadm wants at least 10 addresses and at most 20 bits of them.
 		"16 services":                {services("10.96.0.0/28"), nil},
-		"8 services":                 {services("10.96.0.0/29"), []string{servicesPath + `[0]: Invalid value: "10.96.0.0/29": is too small for services: use /28 or larger`}},
+		"8 services":                 {services("10.96.0.0/29"), []string{servicesPath + `[0]: Invalid value: "10.96.0.0/29": is too small for services; use a network from /12 to /28`}},
 		"20 bits of services":        {services("10.0.0.0/12"), nil},
-		"21 bits of services":        {services("10.0.0.0/11"), []string{servicesPath + `[0]: Invalid value: "10.0.0.0/11": is too large for services: use /12 or smaller`}},
+		"21 bits of services":        {services("10.0.0.0/11"), []string{servicesPath + `[0]: Invalid value: "10.0.0.0/11": is too large for services; use a network from /12 to /28`}},
 		"16 services of IPv6":        {networks("fd00::/48", "fd01::/124"), nil},
-		"8 services of IPv6":         {networks("fd00::/48", "fd01::/125"), []string{servicesPath + `[0]: Invalid value: "fd01::/125": is too small for services: use /124 or larger`}},
+		"8 services of IPv6":         {networks("fd00::/48", "fd01::/125"), []string{servicesPath + `[0]: Invalid value: "fd01::/125": is too small for services; use a network from /108 to /124`}},
 		"20 bits of services, IPv6":  {networks("fd00::/48", "fd01::/108"), nil},
-		"21 bits of services, IPv6":  {networks("fd00::/48", "fd01::/107"), []string{servicesPath + `[0]: Invalid value: "fd01::/107": is too large for services: use /108 or smaller`}},
+		"21 bits of services, IPv6":  {networks("fd00::/48", "fd01::/107"), []string{servicesPath + `[0]: Invalid value: "fd01::/107": is too large for services; use a network from /108 to /124`}},
 		"pods for one node":          {pods("192.168.0.0/24"), nil},
-		"pods for no node":           {pods("192.168.0.0/25"), []string{podsPath + `[0]: Invalid value: "192.168.0.0/25": is too small for pods: each node takes a /24; use /24 or larger`}},
+		"pods for no node":           {pods("192.168.0.0/25"), []string{podsPath + `[0]: Invalid value: "192.168.0.0/25": is too small for pods: each node takes a /24; use a network from /8 to /24, or set nodes.cidrMaskSize`}},
 		"16 bits of nodes":           {networks("11.0.0.0/8", "10.96.0.0/12"), nil},
-		"17 bits of nodes":           {networks("12.0.0.0/7", "10.96.0.0/12"), []string{podsPath + `[0]: Invalid value: "12.0.0.0/7": is too large for pods: use /8 or smaller`}},
+		"17 bits of nodes":           {networks("12.0.0.0/7", "10.96.0.0/12"), []string{podsPath + `[0]: Invalid value: "12.0.0.0/7": is too large for pods: each node takes a /24, and there may be 2^16 of these; use a network from /8 to /24, or set nodes.cidrMaskSize`}},
 		"pods for one node of IPv6":  {networks("fd00::/64", "fd01::/112"), nil},
-		"pods for no node of IPv6":   {networks("fd00::/65", "fd01::/112"), []string{podsPath + `[0]: Invalid value: "fd00::/65": is too small for pods: each node takes a /64; use /64 or larger`}},
-		"17 bits of nodes with IPv6": {networks("fd00::/47", "fe00::/112"), []string{podsPath + `[0]: Invalid value: "fd00::/47": is too large for pods: use /48 or smaller`}},
+		"pods for no node of IPv6":   {networks("fd00::/65", "fd01::/112"), []string{podsPath + `[0]: Invalid value: "fd00::/65": is too small for pods: each node takes a /64; use a network from /48 to /64, or set nodes.cidrMaskSize`}},
+		"17 bits of nodes with IPv6": {networks("fd00::/47", "fe00::/112"), []string{podsPath + `[0]: Invalid value: "fd00::/47": is too large for pods: each node takes a /64, and there may be 2^16 of these; use a network from /48 to /64, or set nodes.cidrMaskSize`}},
 
 		"side by side": {networks("10.0.0.0/16", "10.1.0.0/16"), nil},
 		"services within pods": {networks("10.0.0.0/8", "10.96.0.0/12"), []string{
@@ -77,10 +75,72 @@ func TestSpecNetworks(t *testing.T) {
 		"pods of IPv6 only": {networks("fd00::/48", "10.96.0.0/12"), []string{
 			servicesPath + `[0]: Invalid value: "10.96.0.0/12": is of another IP version than the network of pods (fd00::/48); use one version for both`,
 		}},
+	})
+}
 
-		"cilium":                 {cni(&v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}}), nil},
-		"kindnetd":               {cni(&v1alpha1.CNIConfig{Kindnetd: &v1alpha1.Kindnetd{}}), nil},
-		"no plugin named":        {cni(&v1alpha1.CNIConfig{}), nil},
-		"cilium beside kindnetd": {cni(&v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}, Kindnetd: &v1alpha1.Kindnetd{}}), []string{`spec.clusterNetwork.cniConfig: Invalid value: "cilium, kindnetd": must name one network plugin; remove the other`}},
+func TestSpecNodeMask(t *testing.T) {
+	t.Parallel()
+	const (
+		podsPath = "spec.clusterNetwork.pods.cidrBlocks[0]"
+		maskPath = "spec.clusterNetwork.nodes.cidrMaskSize"
+	)
+	mask := func(pods, services string, mask int) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) {
+			c.Spec.ClusterNetwork.Pods.CIDRBlocks = []string{pods}
+			c.Spec.ClusterNetwork.Services.CIDRBlocks = []string{services}
+			c.Spec.ClusterNetwork.Nodes = &v1alpha1.Nodes{CIDRMaskSize: &mask}
+		}
+	}
+	ipv4 := func(bits int) func(*v1alpha1.Cluster) { return mask("192.168.0.0/16", "10.96.0.0/12", bits) }
+	ipv6 := func(bits int) func(*v1alpha1.Cluster) { return mask("fd00::/48", "fd01::/112", bits) }
+	from := func(mask, least, most, pods string) []string {
+		return []string{maskPath + ": Invalid value: " + mask + ": must be from " + least + " to " + most + ": a part of the network of pods (" + pods + "), which has at most 2^16 parts; use one of these, or change pods.cidrBlocks"}
+	}
+	testSpec(t, map[string]specTest{
+		"nodes without mask": {func(c *v1alpha1.Cluster) { c.Spec.ClusterNetwork.Nodes = &v1alpha1.Nodes{} }, nil},
+		"nodes without mask, default too small": {
+			func(c *v1alpha1.Cluster) {
+				c.Spec.ClusterNetwork.Nodes = &v1alpha1.Nodes{}
+				c.Spec.ClusterNetwork.Pods.CIDRBlocks = []string{"192.168.0.0/25"}
+			},
+			[]string{podsPath + `: Invalid value: "192.168.0.0/25": is too small for pods: each node takes a /24; use a network from /8 to /24, or set nodes.cidrMaskSize`},
+		},
+		"one node":                   {ipv4(16), nil},
+		"larger than the network":    {ipv4(15), from("15", "16", "31", "192.168.0.0/16")},
+		"two addresses":              {ipv4(31), nil},
+		"one address":                {ipv4(32), from("32", "16", "31", "192.168.0.0/16")},
+		"small network":              {mask("192.168.0.0/26", "10.96.0.0/12", 28), nil},
+		"2^16 nodes":                 {mask("11.0.0.0/8", "10.96.0.0/12", 24), nil},
+		"2^17 nodes":                 {mask("11.0.0.0/8", "10.96.0.0/12", 25), from("25", "8", "24", "11.0.0.0/8")},
+		"2^16 nodes of IPv6":         {ipv6(64), nil},
+		"2^17 nodes of IPv6":         {ipv6(65), from("65", "48", "64", "fd00::/48")},
+		"one node of IPv6":           {ipv6(48), nil},
+		"larger than that of IPv6":   {ipv6(47), from("47", "48", "64", "fd00::/48")},
+		"two addresses of IPv6":      {mask("fd00::/120", "fd01::/112", 127), nil},
+		"one address of IPv6":        {mask("fd00::/120", "fd01::/112", 128), from("128", "120", "127", "fd00::/120")},
+		"part of all addresses":      {mask("::/0", "fd01::/112", 0), append(from("0", "1", "16", "::/0"), `spec.clusterNetwork.services.cidrBlocks[0]: Invalid value: "fd01::/112": overlaps with the network of pods (::/0); use a network of its own`)},
+		"network of two addresses":   {mask("192.168.0.0/31", "10.96.0.0/12", 31), nil},
+		"network of one address":     {mask("192.168.0.0/32", "10.96.0.0/12", 32), []string{podsPath + `: Invalid value: "192.168.0.0/32": is too small for pods: use /31 or larger`}},
+		"mask of an invalid network": {mask("192.168.0.0", "10.96.0.0/12", 8), []string{podsPath + `: Invalid value: "192.168.0.0": must be a network in CIDR notation, such as 192.168.0.0/16`}},
+	})
+}
+
+func TestSpecResolvConf(t *testing.T) {
+	t.Parallel()
+	const at = "spec.clusterNetwork.dns.resolvConf.path: "
+	const rule = ": must be the absolute path of a file on the machines, such as /etc/my-resolv.conf, without spaces"
+	file := func(path string) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) { c.Spec.ClusterNetwork.DNS.ResolvConf = &v1alpha1.ResolvConf{Path: path} }
+	}
+	testSpec(t, map[string]specTest{
+		"file":         {file("/etc/my-resolv.conf"), nil},
+		"no path":      {file(""), []string{at + "Required value: the absolute path of a file on the machines, such as /etc/my-resolv.conf"}},
+		"relative":     {file("etc/resolv.conf"), []string{at + `Invalid value: "etc/resolv.conf"` + rule}},
+		"not clean":    {file("/etc/../resolv.conf"), []string{at + `Invalid value: "/etc/../resolv.conf"` + rule}},
+		"directory":    {file("/etc/"), []string{at + `Invalid value: "/etc/"` + rule}},
+		"root":         {file("/"), []string{at + `Invalid value: "/"` + rule}},
+		"with a space": {file("/etc/my resolv.conf"), []string{at + `Invalid value: "/etc/my resolv.conf"` + rule}},
+		"1024 bytes":   {file("/" + strings.Repeat("a", 1023)), nil},
+		"1025 bytes":   {file("/" + strings.Repeat("a", 1024)), []string{at + "Invalid value: must have at most 1024 bytes, and has 1025; shorten it"}},
 	})
 }

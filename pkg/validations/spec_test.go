@@ -1,8 +1,8 @@
 package validations_test
 
 import (
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -38,6 +38,18 @@ func kubernetesVersion(text string) v1alpha1.KubernetesVersion {
 	return version
 }
 
+// duration is nil where there is no text.
+func duration(text string) *v1alpha1.Duration {
+	if text == "" {
+		return nil
+	}
+	parsed, err := time.ParseDuration(text)
+	if err != nil {
+		panic(err)
+	}
+	return &v1alpha1.Duration{Duration: parsed}
+}
+
 // printed are errors as they print.
 func printed(errs field.ErrorList) []string {
 	var lines []string
@@ -68,7 +80,6 @@ func testSpec(t *testing.T, tests map[string]specTest) {
 func TestSpecNames(t *testing.T) {
 	t.Parallel()
 	const label = "must consist of lower-case letters, digits and dashes, and begin and end with a letter or digit"
-	long := func(length int) string { return strings.Repeat("a", length) }
 	name := func(name string) func(*v1alpha1.Cluster) {
 		return func(c *v1alpha1.Cluster) { c.Metadata.Name = name }
 	}
@@ -87,8 +98,8 @@ func TestSpecNames(t *testing.T) {
 	testSpec(t, map[string]specTest{
 		"valid":                    {func(*v1alpha1.Cluster) {}, nil},
 		"name of 40 characters":    {name(long(40)), nil},
-		"name of 41 characters":    {name(long(41)), []string{`metadata.name: Invalid value: "` + long(41) + `": must have at most 40 characters, and has 41`}},
-		"name longer than a label": {name(long(64)), []string{`metadata.name: Invalid value: "` + long(64) + `": must have at most 40 characters, and has 64`}},
+		"name of 41 characters":    {name(long(41)), []string{`metadata.name: Invalid value: "` + long(41) + `": must have at most 40 characters, and has 41; shorten it`}},
+		"name longer than a label": {name(long(64)), []string{`metadata.name: Invalid value: "` + long(64) + `": must have at most 40 characters, and has 64; shorten it`}},
 		"name of digits and dash":  {name("1-2"), nil},
 		"name with a capital":      {name("Prod"), []string{`metadata.name: Invalid value: "Prod": ` + label}},
 		"name with a dot":          {name("a.b"), []string{`metadata.name: Invalid value: "a.b": ` + label}},
@@ -97,7 +108,8 @@ func TestSpecNames(t *testing.T) {
 
 		"namespace":                     {namespace("team-a"), nil},
 		"namespace of 63 characters":    {namespace(long(63)), nil},
-		"namespace of 64 characters":    {namespace(long(64)), []string{`metadata.namespace: Invalid value: "` + long(64) + `": must have at most 63 characters, and has 64`}},
+		"namespace of 64 characters":    {namespace(long(64)), []string{`metadata.namespace: Invalid value: "` + long(64) + `": must have at most 63 characters, and has 64; shorten it`}},
+		"namespace of 63, with a dot":   {namespace(long(62) + "."), []string{`metadata.namespace: Invalid value: "` + long(62) + `.": ` + label}},
 		"namespace with a slash":        {namespace("a/b"), []string{`metadata.namespace: Invalid value: "a/b": ` + label}},
 		"management cluster":            {management("mgmt"), nil},
 		"management cluster with space": {management("my mgmt"), []string{`spec.managementCluster.name: Invalid value: "my mgmt": ` + label}},
@@ -106,10 +118,10 @@ func TestSpecNames(t *testing.T) {
 		"group without name":               {group("prod", ""), []string{"spec.workerNodeGroupConfigurations[0].name: Required value: a name of lower-case letters, digits and dashes"}},
 		"group with an underscore":         {group("prod", "a_b"), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "a_b": ` + label}},
 		"together 47 characters":           {group(long(40), long(7)), nil},
-		"together 48 characters":           {group(long(40), long(8)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(8) + `": the names of cluster and group together must have at most 47 characters, and have 48`}},
+		"together 48 characters":           {group(long(40), long(8)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(8) + `": the names of cluster and group together must have at most 47 characters, and have 48; shorten one of them`}},
 		"group of 46 characters":           {group("a", long(46)), nil},
-		"group of 49 characters":           {group("a", long(49)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(49) + `": must have at most 48 characters, and has 49`}},
-		"group of too long cluster":        {group(long(41), "a"), []string{`metadata.name: Invalid value: "` + long(41) + `": must have at most 40 characters, and has 41`}},
+		"group of 49 characters":           {group("a", long(49)), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "` + long(49) + `": must have at most 48 characters, and has 49; shorten it`}},
+		"group of too long cluster":        {group(long(41), "a"), []string{`metadata.name: Invalid value: "` + long(41) + `": must have at most 40 characters, and has 41; shorten it`}},
 		"group named as the control plane": {group("prod", "control-plane"), []string{`spec.workerNodeGroupConfigurations[0].name: Invalid value: "control-plane": is the name of the control plane; use another one for the group`}},
 		"groups of one name": {
 			func(c *v1alpha1.Cluster) {
@@ -161,7 +173,7 @@ func TestSpecCounts(t *testing.T) {
 		"group of the most":         {group(most), nil},
 		"group of too many":         {group(most + 1), []string{"spec.workerNodeGroupConfigurations[1].count: Invalid value: 2147483648: must be 2147483647 or less"}},
 		"etcd of 1":                 {etcd(1), nil},
-		"etcd of 0":                 {etcd(0), []string{"spec.externalEtcdConfiguration.count: Invalid value: 0: must be 1 or more"}},
+		"etcd of 0":                 {etcd(0), []string{"spec.externalEtcdConfiguration.count: Required value: an odd number, such as 3; or give endpoints"}},
 		"etcd of 4":                 {etcd(4), []string{"spec.externalEtcdConfiguration.count: Invalid value: 4: must be odd: etcd decides by majority, and an even number survives no more failures than one less; use 3 or 5"}},
 	})
 }
@@ -194,7 +206,7 @@ func TestSpecReportsAll(t *testing.T) {
 			"spec.workerNodeGroupConfigurations[0].name: Required value: a name of lower-case letters, digits and dashes",
 			"spec.datacenterRef.kind: Required value: the provider: DockerDatacenterConfig or InMemoryDatacenterConfig",
 			"spec.datacenterRef.name: Required value: the name of the provider document; where there is none, any name",
-			"spec.externalEtcdConfiguration.count: Invalid value: 0: must be 1 or more",
+			"spec.externalEtcdConfiguration.count: Required value: an odd number, such as 3; or give endpoints",
 			"spec.clusterNetwork.pods.cidrBlocks: Required value: one network, such as 192.168.0.0/16",
 			"spec.clusterNetwork.services.cidrBlocks: Required value: one network, such as 10.96.0.0/12",
 		},

@@ -1,26 +1,63 @@
 package validations
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// Warnings are about what a valid spec asks for and does not get.
+// Warnings are about what a valid spec asks for and does not get, and about
+// what it needs beside it.
 func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 	var warnings []v1alpha1.Warning
 	warn := func(path *field.Path, text string) {
 		warnings = append(warnings, v1alpha1.Warning{Path: path.String(), Text: text})
 	}
-	spec := field.NewPath("spec")
-	if cluster.Spec.ExternalEtcdConfiguration != nil {
-		warn(spec.Child("externalEtcdConfiguration"), "the development providers have no machines for etcd: it runs on the control plane's machines")
+	path, spec := field.NewPath("spec"), cluster.Spec
+	for i, group := range spec.WorkerNodeGroupConfigurations {
+		if bounds := group.AutoscalingConfiguration; bounds != nil && group.Count != nil && *group.Count != bounds.MinCount {
+			warn(path.Child("workerNodeGroupConfigurations").Index(i).Child("count"), fmt.Sprintf("the group begins with minCount (%d) machines, and the autoscaler decides about more; ignored", bounds.MinCount))
+		}
 	}
-	if cluster.Spec.ClusterNetwork.CNIConfig != nil {
-		warn(spec.Child("clusterNetwork", "cniConfig"), "no network plugin is installed yet; nodes that need one are not ready until you apply it")
+	if etcd := spec.ExternalEtcdConfiguration; etcd != nil && len(etcd.Endpoints) == 0 {
+		warn(path.Child("externalEtcdConfiguration"), "the development providers have no machines for etcd: it runs on the control plane's machines")
+	}
+	networkPlugin(spec, path.Child("clusterNetwork"), warn)
+	for i, entry := range spec.EtcdEncryption {
+		keys(spec.KubernetesVersion.Minor(), entry, path.Child("etcdEncryption").Index(i), warn)
+	}
+	if mirror := spec.RegistryMirrorConfiguration; mirror != nil && mirror.InsecureSkipVerify {
+		warn(path.Child("registryMirrorConfiguration", "insecureSkipVerify"), "anyone on the network between machines and mirror can replace images; give caCertContent instead where you can")
 	}
 	if cluster.SelfManaged() {
-		warn(spec.Child("managementCluster", "name"), "the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet")
+		warn(path.Child("managementCluster", "name"), "the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet")
 	}
 	return warnings
+}
+
+func networkPlugin(spec v1alpha1.ClusterSpec, path *field.Path, warn func(*field.Path, string)) {
+	config := spec.ClusterNetwork.CNIConfig
+	if config == nil && len(spec.AddOns) == 0 && spec.DatacenterRef.Kind == v1alpha1.DockerKind {
+		warn(path, "no cniConfig: nodes become ready once you have applied a network plugin")
+	}
+	if config != nil && config.Cilium != nil && config.Cilium.PolicyEnforcementMode == "always" {
+		warn(path.Child("cniConfig", "cilium", "policyEnforcementMode"), "pods that no network policy allows are cut off, CoreDNS among them; add the policies that you need, for instance by spec.addOns")
+	}
+}
+
+// keys warns about the plugin that has the keys of what is in etcd.
+func keys(version v1alpha1.Minor, entry v1alpha1.EtcdEncryption, path *field.Path, warn func(*field.Path, string)) {
+	withoutCache := v1alpha1.Minor{Major: 1, Minor: 29}
+	for i, provider := range entry.Providers {
+		if provider.KMS == nil {
+			continue
+		}
+		at := path.Child("providers").Index(i).Child("kms")
+		warn(at, fmt.Sprintf("the plugin must listen on %s on every control plane machine before its API server starts; build it into the node image, or create the cluster without etcdEncryption and add it by an upgrade", provider.KMS.SocketListenAddress))
+		if provider.KMS.CacheSize != nil && version.Compare(withoutCache) >= 0 {
+			warn(at.Child("cachesize"), fmt.Sprintf("API servers of %s use version 2 of the KMS interface, which has no such cache; ignored", version))
+		}
+	}
 }

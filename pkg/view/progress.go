@@ -110,6 +110,11 @@ func (p *Progress) lines() {
 			p.say(part.Name, p.partLine(part))
 		}
 	}
+	for _, addOn := range p.latest.AddOns {
+		if addOn.Applied && !p.latest.Deleting {
+			p.say("add-on "+addOn.Name, "add-on "+addOn.Name+" applied")
+		}
+	}
 }
 
 // partLine says in one line how far a part is.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -26,6 +27,11 @@ func (s Style) Tree(w io.Writer, cluster state.Cluster, now time.Time) error {
 	}
 	if cluster.Infrastructure != "" {
 		fmt.Fprintf(&b, "  infrastructure: %s\n", cluster.Infrastructure)
+	}
+	for _, addOn := range cluster.AddOns {
+		if !addOn.Applied {
+			fmt.Fprintf(&b, "  add-on %s: %s\n", addOn.Name, cmp.Or(addOn.Reason, "not applied yet"))
+		}
 	}
 	parts := cluster.Parts()
 	for i, part := range parts {

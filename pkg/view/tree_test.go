@@ -12,11 +12,10 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
-// TestTree shows reasons behind the machines that have one, and no blanks
-// behind the others.
-func TestTree(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) //nolint:gochecknoglobals // a constant
+
+// aCluster has a control plane that is done and a group that is not.
+func aCluster(change func(*state.Cluster)) state.Cluster {
 	v1, v2 := v1alpha1.MustParseVersion("v1.33.3"), v1alpha1.MustParseVersion("v1.34.2")
 	cluster := state.Cluster{
 		Name: "prod", Namespace: "team", Created: now.Add(-90 * time.Second), Phase: "Provisioned",
@@ -32,19 +31,63 @@ func TestTree(t *testing.T) {
 			},
 		}},
 	}
-	var got strings.Builder
-	if err := (view.Style{}).Tree(&got, cluster, now); err != nil {
-		t.Fatal(err)
-	}
-	want := `✗ Cluster team/prod  Provisioned, created 90s ago
+	change(&cluster)
+	return cluster
+}
+
+// aDoneCluster has a control plane and nothing that is not done.
+func aDoneCluster(change func(*state.Cluster)) state.Cluster {
+	return aCluster(func(c *state.Cluster) {
+		c.WorkerNodeGroups = nil
+		change(c)
+	})
+}
+
+// TestTree shows reasons behind the machines that have one, and no blanks
+// behind the others; of add-ons those that are not applied.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	as := func(*state.Cluster) {}
+	tests := map[string]struct {
+		cluster state.Cluster
+		want    string
+	}{
+		"not done": {aCluster(as), `✗ Cluster team/prod  Provisioned, created 90s ago
 ├─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
 │    ✓ prod-1  v1.34.2  Running
 └─ ✗ md-0  MachineDeployment/prod-md-0  v1.33.3  1/2 ready
      a new machine starts
      ✓ prod-md-0-1   v1.33.3  Running
      ✗ prod-md-0-22  v1.33.3  Provisioning  it boots
-`
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("tree (-want +got):\n%s", diff)
+`},
+		"done, with add-ons": {aDoneCluster(func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni", Applied: true}} }), `✓ Cluster team/prod  Provisioned, created 90s ago
+└─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
+     ✓ prod-1  v1.34.2  Running
+`},
+		"add-ons that are not applied": {
+			aDoneCluster(func(c *state.Cluster) {
+				c.Paused, c.Infrastructure = true, "no network"
+				c.AddOns = []state.AddOn{{Name: "a"}, {Name: "b", Applied: true}, {Name: "c", Reason: "no object (ConfigMap/c)"}}
+			}), `✗ Cluster team/prod  Provisioned, created 90s ago
+  paused: Cluster API does nothing until spec.paused of the Cluster is not true
+  infrastructure: no network
+  add-on a: not applied yet
+  add-on c: no object (ConfigMap/c)
+└─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
+     ✓ prod-1  v1.34.2  Running
+`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got strings.Builder
+			if err := (view.Style{}).Tree(&got, test.cluster, now); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got.String()); diff != "" {
+				t.Errorf("tree (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

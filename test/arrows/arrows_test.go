@@ -30,7 +30,9 @@ const module = "github.com/clusterctl-x/clusterctl-x"
 func allowed() map[string][]string {
 	return map[string][]string{
 		"config":                 nil,
+		"hack/addons":            {"config"},
 		"hack/bundles":           nil,
+		"hack/schema":            {"pkg/api/v1alpha1"},
 		"pkg/api/v1alpha1":       nil,
 		"pkg/embedded":           nil,
 		"pkg/management":         {"pkg/api/v1alpha1", "pkg/state"},

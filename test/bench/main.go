@@ -46,7 +46,7 @@ func run(ctx context.Context) (err error) {
 		dir: dir, out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0),
 	}
 	fmt.Fprintln(b.out, "WHAT\tMEDIAN\tMEMORY\tTARGET\tAIM")
-	for _, measure := range []func(context.Context) error{b.version, b.manifests, b.start, b.create} {
+	for _, measure := range []func(context.Context) error{b.version, b.validate, b.manifests, b.start, b.create} {
 		if err := measure(ctx); err != nil {
 			return err
 		}

@@ -22,6 +22,11 @@ read -r sum url < <(awk -v v="$wanted" -v a="$arch" '$1 == v && $2 == a { print 
   echo "the versions bundle has no kubeadm $wanted for $arch" >&2
   exit 1
 }
+if [ -f /etc/clusterctl-x/proxy.env ]; then
+  set -a
+  . /etc/clusterctl-x/proxy.env
+  set +a
+fi
 file=$(mktemp)
 trap 'rm -f "$file"' EXIT
 curl --fail --silent --show-error --location --retry 5 --retry-all-errors --output "$file" "$url"

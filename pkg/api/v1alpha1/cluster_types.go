@@ -1,10 +1,5 @@
 package v1alpha1
 
-import (
-	"errors"
-	"time"
-)
-
 // API groups of documents that are read. Documents of EKS Anywhere are read as
 // they stand.
 const (
@@ -16,11 +11,13 @@ const (
 	ClusterKind     = "Cluster"
 	InMemoryKind    = "InMemoryDatacenterConfig"
 	DockerKind      = "DockerDatacenterConfig"
+	OIDCKind        = "OIDCConfig"
+	AWSIamKind      = "AWSIamConfig"
 	defaultGroup    = "md-0"
 	defaultReplicas = 1
 )
 
-// Meta names a document.
+// Meta names the document.
 type Meta struct {
 	// Name of the object. A cluster's name begins the name of everything that
 	// belongs to it.
@@ -38,92 +35,45 @@ type Cluster struct {
 	Spec       ClusterSpec `json:"spec"`
 }
 
-// ClusterSpec is what the user wants of a cluster.
+// ClusterSpec is what you want of the cluster.
 type ClusterSpec struct {
-	// KubernetesVersion of the control plane and of every following worker
-	// node group: a minor ("1.34") or an exact version ("1.34.2").
-	KubernetesVersion KubernetesVersion `json:"kubernetesVersion,omitzero"`
-	// ControlPlaneConfiguration is the control plane's size.
+	// KubernetesVersion of the control plane, and of every worker node group
+	// without one of its own: a minor ("1.34") or an exact version ("1.34.2").
+	KubernetesVersion KubernetesVersion `json:"kubernetesVersion,omitzero" jsonschema:"required"`
+	// ControlPlaneConfiguration describes the control plane.
 	ControlPlaneConfiguration ControlPlaneConfiguration `json:"controlPlaneConfiguration,omitzero"`
 	// WorkerNodeGroupConfigurations are the worker node groups. Their order is
 	// the order in which they are upgraded.
 	WorkerNodeGroupConfigurations []WorkerNodeGroupConfiguration `json:"workerNodeGroupConfigurations,omitempty"`
-	// DatacenterRef names the provider document.
+	// DatacenterRef names the document that says where machines are made, of kind
+	// InMemoryDatacenterConfig or DockerDatacenterConfig.
 	DatacenterRef Ref `json:"datacenterRef"`
-	// ExternalEtcdConfiguration asks for etcd on machines of its own. On the
-	// development providers etcd stays on the control plane, with a warning.
-	ExternalEtcdConfiguration *ExternalEtcdConfiguration `json:"externalEtcdConfiguration,omitempty"`
 	// ClusterNetwork holds the networks of pods and services.
 	ClusterNetwork ClusterNetwork `json:"clusterNetwork"`
+	// ExternalEtcdConfiguration asks for etcd outside of the control plane's machines.
+	ExternalEtcdConfiguration *ExternalEtcdConfiguration `json:"externalEtcdConfiguration,omitempty"`
+	// IdentityProviderRefs name documents of kind OIDCConfig or AWSIamConfig, at
+	// most one of each: who may log in beside those with certificates.
+	IdentityProviderRefs []Ref `json:"identityProviderRefs,omitempty" jsonschema:"maxItems=2"`
+	// PodIAMConfig lets pods prove who they are to a cloud.
+	PodIAMConfig *PodIAMConfig `json:"podIamConfig,omitempty"`
+	// MachineHealthCheck has unhealthy machines replaced, in the control plane
+	// and in every worker node group. Without one nothing is replaced, unless a
+	// part has a check of its own.
+	MachineHealthCheck *MachineHealthCheck `json:"machineHealthCheck,omitempty"`
+	// EtcdEncryption has the API server encrypt what it keeps in etcd; at most
+	// one entry.
+	EtcdEncryption []EtcdEncryption `json:"etcdEncryption,omitempty" jsonschema:"maxItems=1"`
+	// ProxyConfiguration is the proxy through which machines pull images.
+	ProxyConfiguration *ProxyConfiguration `json:"proxyConfiguration,omitempty"`
+	// RegistryMirrorConfiguration is a registry that machines pull images from
+	// instead of the public ones.
+	RegistryMirrorConfiguration *RegistryMirrorConfiguration `json:"registryMirrorConfiguration,omitempty"`
+	// AddOns are applied to the cluster as soon as its API server answers, by
+	// Cluster API's ClusterResourceSets.
+	AddOns []AddOn `json:"addOns,omitempty"`
 	// ManagementCluster names the cluster that manages this one.
 	ManagementCluster ManagementCluster `json:"managementCluster,omitzero"`
-}
-
-// ControlPlaneConfiguration is the control plane.
-type ControlPlaneConfiguration struct {
-	// Count of control plane machines: odd, at least 1. Defaults to 1.
-	Count *int `json:"count,omitempty"`
-}
-
-// WorkerNodeGroupConfiguration is one worker node group.
-type WorkerNodeGroupConfiguration struct {
-	// Name of the group, unique in the cluster. A single group without a name
-	// is called md-0.
-	Name string `json:"name,omitempty"`
-	// Count of machines, 0 or more. Defaults to 1.
-	Count *int `json:"count,omitempty"`
-	// KubernetesVersion pins the group. A group without one follows the cluster.
-	KubernetesVersion *KubernetesVersion `json:"kubernetesVersion,omitempty"`
-}
-
-// Replicas is the number of machines of the group, after defaulting.
-func (g WorkerNodeGroupConfiguration) Replicas() int { return orDefault(g.Count) }
-
-// Pinned tells whether the group has a version of its own.
-func (g WorkerNodeGroupConfiguration) Pinned() bool { return g.KubernetesVersion != nil }
-
-// Replicas is the number of control plane machines, after defaulting.
-func (c ControlPlaneConfiguration) Replicas() int { return orDefault(c.Count) }
-
-func orDefault(count *int) int {
-	if count == nil {
-		return defaultReplicas
-	}
-	return *count
-}
-
-// ExternalEtcdConfiguration asks for etcd outside of the control plane.
-type ExternalEtcdConfiguration struct {
-	// Count of etcd machines: odd, at least 1.
-	Count int `json:"count,omitempty"`
-}
-
-// ClusterNetwork holds the cluster's networks.
-type ClusterNetwork struct {
-	// Pods has the one network of pods.
-	Pods Network `json:"pods"`
-	// Services has the one network of services.
-	Services Network `json:"services"`
-	// CNIConfig names the network plugin. It is not installed yet: a warning says so.
-	CNIConfig *CNIConfig `json:"cniConfig,omitempty"`
-}
-
-// CNIConfig names the network plugin, as EKS Anywhere does.
-type CNIConfig struct {
-	Cilium   *Cilium   `json:"cilium,omitempty"`
-	Kindnetd *Kindnetd `json:"kindnetd,omitempty"`
-}
-
-// Cilium has no settings here yet.
-type Cilium struct{}
-
-// Kindnetd has no settings.
-type Kindnetd struct{}
-
-// Network is a list of address ranges.
-type Network struct {
-	// CIDRBlocks is one range in CIDR notation.
-	CIDRBlocks []string `json:"cidrBlocks"`
 }
 
 // ManagementCluster names a cluster.
@@ -140,55 +90,71 @@ func (c Cluster) SelfManaged() bool {
 
 // Ref names another document of the file.
 type Ref struct {
+	// Kind of the document.
 	Kind string `json:"kind"`
+	// Name of the document.
 	Name string `json:"name"`
 }
 
-// InMemoryDatacenterConfig makes machines that are simulated inside Cluster
-// API's dev provider: nodes and API servers that behave, at no cost.
-type InMemoryDatacenterConfig struct {
-	APIVersion string                 `json:"apiVersion"`
-	Kind       string                 `json:"kind"`
-	Metadata   Meta                   `json:"metadata"`
-	Spec       InMemoryDatacenterSpec `json:"spec,omitzero"`
+// ExternalEtcdConfiguration asks for etcd outside of the control plane's
+// machines. With endpoints it is an etcd that is there already, whose
+// certificates are in two Secrets of the cluster's namespace, under the names
+// that Cluster API gives: <cluster>-etcd (tls.crt: the CA) and
+// <cluster>-apiserver-etcd-client (tls.crt, tls.key).
+type ExternalEtcdConfiguration struct {
+	// Count of etcd machines: odd, at least 1. No provider here makes such
+	// machines: without endpoints etcd stays on the control plane, with a warning.
+	Count int `json:"count,omitempty" jsonschema:"minimum=1"`
+	// Endpoints of the members of an existing etcd, such as
+	// https://10.0.0.10:2379; at most 50.
+	Endpoints []string `json:"endpoints,omitempty" jsonschema:"maxItems=50"`
 }
 
-// InMemoryDatacenterSpec says how long simulated things take to start. A
-// duration that is left out means at once.
-type InMemoryDatacenterSpec struct {
-	// MachineStartup is the time from a machine's creation until it has booted.
-	MachineStartup Duration `json:"machineStartup,omitzero"`
-	// NodeStartup is the time from boot until the node is ready.
-	NodeStartup Duration `json:"nodeStartup,omitzero"`
-	// APIServerStartup is the time from a control plane node until its API server is ready.
-	APIServerStartup Duration `json:"apiServerStartup,omitzero"`
-	// EtcdStartup is the time from a control plane node until its etcd member is ready.
-	EtcdStartup Duration `json:"etcdStartup,omitzero"`
+// EtcdEncryption has the API server encrypt resources in etcd.
+type EtcdEncryption struct {
+	// Providers of keys: exactly one.
+	Providers []EtcdEncryptionProvider `json:"providers" jsonschema:"minItems=1,maxItems=1"`
+	// Resources to encrypt, such as secrets or configmaps.
+	Resources []string `json:"resources" jsonschema:"minItems=1"`
 }
 
-// DockerDatacenterConfig makes machines that are containers. It has no settings.
-type DockerDatacenterConfig struct {
-	APIVersion string               `json:"apiVersion"`
-	Kind       string               `json:"kind"`
-	Metadata   Meta                 `json:"metadata"`
-	Spec       DockerDatacenterSpec `json:"spec,omitzero"`
+// EtcdEncryptionProvider is where keys come from.
+type EtcdEncryptionProvider struct {
+	// KMS is a plugin of Kubernetes' key management service.
+	KMS *KMS `json:"kms"`
 }
 
-// DockerDatacenterSpec has no fields, as in EKS Anywhere.
-type DockerDatacenterSpec struct{}
+// KMS is a plugin of Kubernetes' key management service, which you run on every
+// control plane machine. API servers from 1.29 on are told to use version 2 of
+// its interface, older ones version 1.
+type KMS struct {
+	// Name of the plugin.
+	Name string `json:"name"`
+	// SocketListenAddress of the plugin, such as unix:///var/run/kms/socket.sock.
+	SocketListenAddress string `json:"socketListenAddress"`
+	// CacheSize is the number of keys that the API server keeps in clear, with
+	// version 1 of the interface only. Defaults to 1000 there.
+	CacheSize *int `json:"cachesize,omitempty" jsonschema:"default=1000"`
+	// Timeout of a call of the plugin. Defaults to 3s.
+	Timeout Duration `json:"timeout,omitzero" jsonschema:"default=3s"`
+}
 
-// Duration is written as Go writes durations: 90s, 1m30s.
-type Duration struct{ time.Duration }
+// AddOn is one ClusterResourceSet.
+type AddOn struct {
+	// Name of the add-on, unique in the cluster.
+	Name string `json:"name"`
+	// Resources whose data are manifests, in the cluster's namespace.
+	Resources []AddOnResource `json:"resources" jsonschema:"minItems=1"`
+	// Strategy is ApplyOnce, which leaves alone what was applied, or Reconcile,
+	// which applies each change of the manifests. Defaults to Reconcile, and
+	// cannot be changed afterwards.
+	Strategy string `json:"strategy,omitempty" jsonschema:"enum=ApplyOnce,enum=Reconcile,default=Reconcile"`
+}
 
-// MarshalText writes the duration as Go does.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	if err != nil || parsed < 0 {
-		return errors.New("write a duration such as 90s or 1m30s, or 0s for at once")
-	}
-	d.Duration = parsed
-	return nil
+// AddOnResource is an object whose data are manifests.
+type AddOnResource struct {
+	// Kind is ConfigMap, or Secret (of type addons.cluster.x-k8s.io/resource-set).
+	Kind string `json:"kind" jsonschema:"enum=ConfigMap,enum=Secret"`
+	// Name of the object.
+	Name string `json:"name"`
 }

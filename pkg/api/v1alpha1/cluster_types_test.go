@@ -2,7 +2,6 @@ package v1alpha1_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,46 +54,5 @@ func TestPinned(t *testing.T) {
 	}
 	if diff := cmp.Diff([]bool{false, true}, got); diff != "" {
 		t.Errorf("pinned (-want +got):\n%s", diff)
-	}
-}
-
-func TestDuration(t *testing.T) {
-	t.Parallel()
-	type parsed struct {
-		Duration time.Duration
-		Text     string
-		Err      string
-	}
-	const remedy = "write a duration such as 90s or 1m30s, or 0s for at once"
-	tests := map[string]struct {
-		text string
-		want parsed
-	}{
-		"seconds":     {"90s", parsed{Duration: 90 * time.Second, Text: "1m30s"}},
-		"fraction":    {"1.5s", parsed{Duration: 1500 * time.Millisecond, Text: "1.5s"}},
-		"zero":        {"0", parsed{Text: "0s"}},
-		"no unit":     {"5", parsed{Text: "0s", Err: remedy}},
-		"negative":    {"-5s", parsed{Text: "0s", Err: remedy}},
-		"too long":    {"9999999h", parsed{Text: "0s", Err: remedy}},
-		"nothing":     {"", parsed{Text: "0s", Err: remedy}},
-		"no duration": {"soon", parsed{Text: "0s", Err: remedy}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var duration v1alpha1.Duration
-			got := parsed{}
-			if err := duration.UnmarshalText([]byte(test.text)); err != nil {
-				got.Err = err.Error()
-			}
-			text, err := duration.MarshalText()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got.Duration, got.Text = duration.Duration, string(text)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("duration %q (-want +got):\n%s", test.text, diff)
-			}
-		})
 	}
 }

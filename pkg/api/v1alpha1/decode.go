@@ -1,30 +1,42 @@
 package v1alpha1
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Config is a cluster spec: one Cluster and at most one provider document.
+// Config is a cluster spec: one Cluster and the documents that it names.
 type Config struct {
-	Cluster  *Cluster
+	Cluster  *Cluster                  // nil where there is none that can be read
 	InMemory *InMemoryDatacenterConfig // set where datacenterRef names this kind
 	Docker   *DockerDatacenterConfig   // set where datacenterRef names this kind
+	OIDC     *OIDCConfig               // set where identityProviderRefs names one
+	AWSIam   *AWSIamConfig             // set where identityProviderRefs names one
+	// Problems are what could not be read, sorted. What could be is in the
+	// documents all the same, so that further mistakes are found with it.
+	Problems Problems
 	// Warnings are about fields that are read and not acted on.
 	Warnings []Warning
 
 	documents map[string]Document // by kind
 }
 
-// Locate gives errors about the document of a kind their place in the file.
+// Locate gives errors about the document of a kind their place in the file. An
+// error about what could not be read is left out: it has been told.
 func (c *Config) Locate(kind string, errs field.ErrorList) Problems {
-	return c.documents[kind].Locate(errs)
+	return c.documents[kind].locate(errs)
 }
+
+// Unread tells whether the value at a path of the document of a kind, or one
+// that contains it, is in the file and could not be read.
+func (c *Config) Unread(kind, path string) bool { return c.documents[kind].isUnread(path) }
 
 // LocateWarnings gives warnings about the document of a kind their place in the file.
 func (c *Config) LocateWarnings(kind string, warnings []Warning) []Warning {
@@ -43,15 +55,17 @@ func documentKinds() map[string]reflect.Type {
 		ClusterKind:  reflect.TypeFor[Cluster](),
 		InMemoryKind: reflect.TypeFor[InMemoryDatacenterConfig](),
 		DockerKind:   reflect.TypeFor[DockerDatacenterConfig](),
+		OIDCKind:     reflect.TypeFor[OIDCConfig](),
+		AWSIamKind:   reflect.TypeFor[AWSIamConfig](),
 	}
 }
 
 // Decode reads a cluster spec strictly: every unknown, misspelt or doubled
 // field, every value of the wrong type and every document too many is a
-// problem, and all of them are reported in one error of type Problems.
-// Defaults are applied. The name of the file is used in messages only.
-func Decode(file string, data []byte) (*Config, error) {
-	d := decoder{config: &Config{documents: map[string]Document{}}, file: file}
+// problem, and all of them are found. Defaults are applied. The name of the
+// file is used in messages only.
+func Decode(file string, data []byte) *Config {
+	d := decoder{config: &Config{documents: map[string]Document{}}, file: file, values: map[string]any{}}
 	documents, problems := splitDocuments(file, data)
 	d.problems, d.unread = problems, len(problems) > 0
 	for _, document := range documents {
@@ -60,21 +74,20 @@ func Decode(file string, data []byte) (*Config, error) {
 	switch {
 	case d.config.Cluster != nil:
 		d.attachDatacenter()
+		d.attachIdentityProviders()
+		setDefaults(d.config.Cluster)
 	case !d.unread:
 		d.problems = append(d.problems, newProblem(file, 0, field.Required(nil, "no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with")))
 	}
-	if err := d.problems.OrNil(); err != nil {
-		return nil, err
-	}
-	setDefaults(d.config.Cluster)
-	return d.config, nil
+	d.problems.Sort()
+	d.config.Problems = d.problems
+	return d.config
 }
 
 type decoder struct {
 	config   *Config
 	file     string
-	inMemory *InMemoryDatacenterConfig
-	docker   *DockerDatacenterConfig
+	values   map[string]any // pointers to the documents, by kind
 	problems Problems
 	// unread is true where something in the file could not be read, or is of no
 	// known kind: it might be what is missing.
@@ -98,62 +111,10 @@ func (d *decoder) document(node *yaml.Node) {
 	d.config.documents[kind] = r.document
 	d.problems = append(d.problems, r.problems...)
 	d.config.Warnings = append(d.config.Warnings, r.warnings...)
-	switch document := value.Interface().(type) {
-	case *Cluster:
-		d.config.Cluster = document
-	case *InMemoryDatacenterConfig:
-		d.inMemory = document
-	case *DockerDatacenterConfig:
-		d.docker = document
+	d.values[kind] = value.Interface()
+	if cluster, ok := d.values[kind].(*Cluster); ok {
+		d.config.Cluster = cluster
 	}
-}
-
-// attachDatacenter keeps the provider document that datacenterRef names. Every
-// field of the kinds there are is optional, so that it may be left out; one
-// that nothing refers to is a mistake.
-func (d *decoder) attachDatacenter() {
-	ref := d.config.Cluster.Spec.DatacenterRef
-	if d.inMemory != nil {
-		d.referred(InMemoryKind, d.inMemory.Metadata)
-	}
-	if d.docker != nil {
-		d.referred(DockerKind, d.docker.Metadata)
-	}
-	switch ref.Kind {
-	case InMemoryKind:
-		d.config.InMemory = d.inMemory
-		if d.inMemory == nil {
-			d.config.InMemory = &InMemoryDatacenterConfig{APIVersion: APIVersion, Kind: InMemoryKind, Metadata: Meta{Name: ref.Name}}
-		}
-	case DockerKind:
-		d.config.Docker = d.docker
-		if d.docker == nil {
-			d.config.Docker = &DockerDatacenterConfig{APIVersion: APIVersion, Kind: DockerKind, Metadata: Meta{Name: ref.Name}}
-		}
-	}
-}
-
-// referred checks that the cluster refers to a provider document. A name that
-// could not be read is a problem of its own, as is a reference that is not
-// complete.
-func (d *decoder) referred(kind string, meta Meta) {
-	cluster := d.config.Cluster
-	ref := cluster.Spec.DatacenterRef
-	if ref.Kind == "" || ref.Name == "" || meta.Name == "" && len(d.problems) > 0 {
-		return
-	}
-	path := field.NewPath("metadata")
-	var errs field.ErrorList
-	switch {
-	case ref.Kind != kind:
-		errs = append(errs, field.Invalid(path.Child("name"), meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster's spec.datacenterRef has kind %q; remove this document or correct the reference", kind, ref.Kind)))
-	case ref.Name != meta.Name:
-		errs = append(errs, field.Invalid(path.Child("name"), meta.Name, fmt.Sprintf("spec.datacenterRef of the cluster names %q; use one name for both", ref.Name)))
-	}
-	if meta.Namespace != "" && meta.Namespace != cluster.Metadata.Namespace {
-		errs = append(errs, field.Invalid(path.Child("namespace"), meta.Namespace, fmt.Sprintf("the cluster has namespace %q; use one for both, or leave it out here", cluster.Metadata.Namespace)))
-	}
-	d.problems = append(d.problems, d.config.Locate(kind, errs)...)
 }
 
 func setDefaults(c *Cluster) {
@@ -165,8 +126,58 @@ func setDefaults(c *Cluster) {
 		groups[0].Name = defaultGroup
 	}
 	for i := range groups {
-		if groups[i].Count == nil {
+		if groups[i].Count == nil && groups[i].AutoscalingConfiguration == nil {
 			groups[i].Count = new(defaultReplicas)
 		}
+	}
+	if mirror := c.Spec.RegistryMirrorConfiguration; mirror != nil && mirror.Port == 0 {
+		mirror.Port = 443
+	}
+	setNetworkPluginDefault(&c.Spec.ClusterNetwork)
+	setHealthCheckDefaults(&c.Spec)
+}
+
+// setNetworkPluginDefault turns the old way to name the network plugin into
+// the new one. Where both are given, both stay, and are a mistake.
+func setNetworkPluginDefault(network *ClusterNetwork) {
+	if network.CNIConfig != nil {
+		return
+	}
+	switch network.CNI {
+	case "cilium":
+		network.CNIConfig = &CNIConfig{Cilium: &Cilium{}}
+	case "kindnetd":
+		network.CNIConfig = &CNIConfig{Kindnetd: &Kindnetd{}}
+	}
+}
+
+// setHealthCheckDefaults completes the health check of each part with the
+// cluster's, and that with the defaults of EKS Anywhere.
+func setHealthCheckDefaults(spec *ClusterSpec) {
+	complete := func(own *MachineHealthCheck, maxUnhealthy IntOrPercent) *MachineHealthCheck {
+		if own == nil && spec.MachineHealthCheck == nil {
+			return nil
+		}
+		check := MachineHealthCheck{
+			NodeStartupTimeout:      &Duration{10 * time.Minute},
+			UnhealthyMachineTimeout: &Duration{5 * time.Minute},
+			MaxUnhealthy:            &maxUnhealthy,
+		}
+		for _, given := range []*MachineHealthCheck{spec.MachineHealthCheck, own} {
+			if given != nil {
+				check = MachineHealthCheck{
+					NodeStartupTimeout:      cmp.Or(given.NodeStartupTimeout, check.NodeStartupTimeout),
+					UnhealthyMachineTimeout: cmp.Or(given.UnhealthyMachineTimeout, check.UnhealthyMachineTimeout),
+					MaxUnhealthy:            cmp.Or(given.MaxUnhealthy, check.MaxUnhealthy),
+				}
+			}
+		}
+		return &check
+	}
+	controlPlane := &spec.ControlPlaneConfiguration
+	controlPlane.MachineHealthCheck = complete(controlPlane.MachineHealthCheck, IntOrPercent{100, true})
+	for i := range spec.WorkerNodeGroupConfigurations {
+		group := &spec.WorkerNodeGroupConfigurations[i]
+		group.MachineHealthCheck = complete(group.MachineHealthCheck, IntOrPercent{40, true})
 	}
 }

@@ -34,20 +34,20 @@ func TestDecodeChecksDocuments(t *testing.T) {
 			`cluster.yaml:2: kind: Unsupported value: "cluster": supported values: ` + documentKinds,
 		}},
 		"kind of another provider": {minimal + "---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: VSphereMachineConfig\nmetadata:\n  name: x\n", []string{
-			`cluster.yaml:17: kind: Unsupported value: "VSphereMachineConfig": supported values: ` + documentKinds,
+			`cluster.yaml:17: kind: Invalid value: "VSphereMachineConfig": clusterctl-x has no provider vsphere; the kinds of datacenter are InMemoryDatacenterConfig and DockerDatacenterConfig: remove the document, and have spec.datacenterRef name one of these`,
 		}},
 		"kind by an alias": {strings.Replace(minimal, "kind: Cluster\nmetadata:\n  name: prod", "metadata:\n  name: &kind Secret\nkind: *kind", 1), []string{
 			`cluster.yaml:4: kind: Unsupported value: "Secret": supported values: ` + documentKinds,
 		}},
 		"neither kind nor version": {"\n\nmetadata: {name: x}\n", []string{
 			"cluster.yaml:3: apiVersion: Required value: each document needs one of clusterctl-x.io/v1alpha1, anywhere.eks.amazonaws.com/v1alpha1",
-			"cluster.yaml:3: kind: Required value: each document needs one of Cluster, DockerDatacenterConfig, InMemoryDatacenterConfig",
+			"cluster.yaml:3: kind: Required value: each document needs one of AWSIamConfig, Cluster, DockerDatacenterConfig, InMemoryDatacenterConfig, OIDCConfig",
 		}},
 		"null kind": {strings.Replace(minimal, "kind: Cluster", "kind: null", 1), []string{
-			"cluster.yaml:1: kind: Required value: each document needs one of Cluster, DockerDatacenterConfig, InMemoryDatacenterConfig",
+			"cluster.yaml:1: kind: Required value: each document needs one of AWSIamConfig, Cluster, DockerDatacenterConfig, InMemoryDatacenterConfig, OIDCConfig",
 		}},
 		"list as kind": {strings.Replace(minimal, "kind: Cluster", "kind: [Cluster]", 1), []string{
-			"cluster.yaml:1: kind: Required value: each document needs one of Cluster, DockerDatacenterConfig, InMemoryDatacenterConfig",
+			"cluster.yaml:1: kind: Required value: each document needs one of AWSIamConfig, Cluster, DockerDatacenterConfig, InMemoryDatacenterConfig, OIDCConfig",
 		}},
 		"wrong apiVersion": {strings.Replace(minimal, "clusterctl-x.io/v1alpha1", "cluster.x-k8s.io/v1beta2", 1), []string{
 			`cluster.yaml:1: apiVersion: Unsupported value: "cluster.x-k8s.io/v1beta2": supported values: "clusterctl-x.io/v1alpha1", "anywhere.eks.amazonaws.com/v1alpha1"`,

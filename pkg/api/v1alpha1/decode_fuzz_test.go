@@ -3,6 +3,7 @@ package v1alpha1_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -21,6 +22,17 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(example)
+	goldens, err := filepath.Glob("../../manifests/testdata/*/cluster.yaml")
+	if err != nil || len(goldens) == 0 {
+		f.Fatal(goldens, err)
+	}
+	for _, golden := range goldens {
+		data, err := os.ReadFile(golden)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Add([]byte(minimal))
 	f.Add([]byte(minimal + inMemoryDocument + "spec: {machineStartup: 1m30s}\nstatus: {}\n"))
 	f.Add([]byte(minimal + "  workerNodeGroupConfigurations: [&a {name: a, count: 3, kubernetesVersion: 1.30}, {}, *a]\n"))
@@ -29,19 +41,18 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("kind: Cluster\napiVersion: clusterctl-x.io/v1alpha1\nspec: &a {clusterNetwork: *a}\n"))
 	f.Add([]byte("kind: Cluster\napiVersion: clusterctl-x.io/v1alpha1\n<<: {}\n? [a]\n: b\n\tc"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		config, err := v1alpha1.Decode("cluster.yaml", data)
-		if err != nil {
+		config := v1alpha1.Decode("cluster.yaml", data)
+		if err := config.Problems.OrNil(); err != nil {
 			checkProblems(t, err)
 			return
 		}
-		before := decoded{Cluster: config.Cluster, InMemory: config.InMemory, Docker: config.Docker}
+		before := documentsOf(config)
 		text := marshal(t, before)
-		again, err := v1alpha1.Decode("cluster.yaml", text)
-		if err != nil {
+		again := v1alpha1.Decode("cluster.yaml", text)
+		if err := again.Problems.OrNil(); err != nil {
 			t.Fatalf("written again it cannot be read:\n%s\n%s", text, err)
 		}
-		after := decoded{Cluster: again.Cluster, InMemory: again.InMemory, Docker: again.Docker}
-		if diff := cmp.Diff(before, after, equateVersions()); diff != "" {
+		if diff := cmp.Diff(before, documentsOf(again), equateVersions()); diff != "" {
 			t.Errorf("read again (-before +after):\n%s\n%s", diff, text)
 		}
 	})
@@ -56,6 +67,12 @@ func marshal(t *testing.T, spec decoded) []byte {
 	}
 	if spec.Docker != nil {
 		documents = append(documents, spec.Docker)
+	}
+	if spec.OIDC != nil {
+		documents = append(documents, spec.OIDC)
+	}
+	if spec.AWSIam != nil {
+		documents = append(documents, spec.AWSIam)
 	}
 	var text []byte
 	for _, document := range documents {

@@ -41,7 +41,13 @@ type decoded struct {
 	Cluster  *v1alpha1.Cluster
 	InMemory *v1alpha1.InMemoryDatacenterConfig
 	Docker   *v1alpha1.DockerDatacenterConfig
+	OIDC     *v1alpha1.OIDCConfig
+	AWSIam   *v1alpha1.AWSIamConfig
 	Warnings []string
+}
+
+func documentsOf(config *v1alpha1.Config) decoded {
+	return decoded{Cluster: config.Cluster, InMemory: config.InMemory, Docker: config.Docker, OIDC: config.OIDC, AWSIam: config.AWSIam}
 }
 
 // decodeMinimal is what minimal is decoded to, with a change.
@@ -79,11 +85,11 @@ func kubernetesVersion(text string) v1alpha1.KubernetesVersion {
 
 func decode(t *testing.T, text string) decoded {
 	t.Helper()
-	config, err := v1alpha1.Decode("cluster.yaml", []byte(text))
-	if err != nil {
+	config := v1alpha1.Decode("cluster.yaml", []byte(text))
+	if err := config.Problems.OrNil(); err != nil {
 		t.Fatal(err)
 	}
-	got := decoded{Cluster: config.Cluster, InMemory: config.InMemory, Docker: config.Docker}
+	got := documentsOf(config)
 	for _, warning := range config.Warnings {
 		got.Warnings = append(got.Warnings, warning.String())
 	}

@@ -15,14 +15,34 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxFileSize is far above any cluster spec; a bigger file is the wrong file.
-const maxFileSize = 1 << 20
+// MaxFileSize is far above any cluster spec; a bigger file is the wrong file. Of
+// one no more than this and a byte need be read.
+const MaxFileSize = 1 << 20
 
 // Document knows where the fields of a document stand in its file.
 type Document struct {
 	file  string
 	lines map[string]int // path -> line; the empty path is the document itself
+	// unread are the paths of fields whose values could not be read; the empty
+	// path is the rest of the document.
+	unread map[string]bool
 }
+
+// locate gives errors about the document their place in the file, but those
+// about what could not be read.
+func (d Document) locate(errs field.ErrorList) Problems {
+	return d.Locate(slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool { return d.isUnread(err.Field) }))
+}
+
+// isUnread tells whether a path, or what contains it, could not be read.
+func (d Document) isUnread(path string) bool {
+	for path != "" && !d.unread[path] {
+		path = parentPath(path)
+	}
+	return d.unread[path]
+}
+
+func parentPath(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
 // Locate gives errors about the document their place in the file.
 func (d Document) Locate(errs field.ErrorList) Problems {
@@ -40,7 +60,7 @@ func (d Document) line(path string) int {
 		if line, ok := d.lines[path]; ok {
 			return line
 		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+		path = parentPath(path)
 	}
 	return d.lines[""]
 }
@@ -51,8 +71,8 @@ func splitDocuments(file string, data []byte) ([]*yaml.Node, Problems) {
 	whole := func(detail string) ([]*yaml.Node, Problems) {
 		return nil, Problems{newProblem(file, 0, field.Invalid(nil, nil, detail))}
 	}
-	if len(data) > maxFileSize {
-		return whole(fmt.Sprintf("the file has %d bytes, and at most %d are read: is this the right file?", len(data), maxFileSize))
+	if len(data) > MaxFileSize {
+		return whole(fmt.Sprintf("the file has more than %d bytes, which none of its kind needs: is this the right file?", MaxFileSize))
 	}
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return whole("the file is not text in UTF-8: is this the right file?")
@@ -67,13 +87,13 @@ func splitDocuments(file string, data []byte) ([]*yaml.Node, Problems) {
 		switch {
 		case isNull(root):
 		case root.Kind != yaml.MappingNode:
-			problems = append(problems, newProblem(file, root.Line, field.Invalid(nil, nil, "a document must be a mapping with apiVersion and kind")))
+			problems = append(problems, newProblem(file, root.Line, field.Invalid(nil, nil, "a document must be a mapping with apiVersion and kind: is this the right file?")))
 		default:
 			documents = append(documents, root)
 		}
 	}
 	if len(documents) == 0 && len(problems) == 0 {
-		return whole("the file is empty")
+		return whole("the file is empty: is this the right file?")
 	}
 	return documents, problems
 }
@@ -110,8 +130,13 @@ func syntaxProblem(file string, data []byte, mistake error) Problem {
 	})
 	text := libraryLine.ReplaceAllString(strings.TrimPrefix(mistake.Error(), "yaml: "), "")
 	remedy := "check indentation, quotes and brackets here and above"
-	if tabIndent.Match(lines[line-1]) {
+	switch {
+	case tabIndent.Match(lines[line-1]):
 		remedy = "indent with spaces instead of tabs"
+	case strings.HasPrefix(text, "unknown anchor"):
+		remedy = "write the value out, or put & and the name before it where it stands first"
+	case strings.HasPrefix(text, "control characters"):
+		remedy = "remove them"
 	}
 	return newProblem(file, line, field.Invalid(nil, nil, fmt.Sprintf("not valid YAML: %s; %s", text, remedy)))
 }
@@ -132,7 +157,10 @@ func header(file string, node *yaml.Node, kinds, apiVersions []string) (string, 
 		switch {
 		case text == "":
 			errs = append(errs, field.Required(field.NewPath(name), "each document needs one of "+strings.Join(supported, ", ")))
-		case !slices.Contains(supported, text):
+		case slices.Contains(supported, text):
+		case name == "kind":
+			errs = append(errs, unsupportedKind(text, supported))
+		default:
 			errs = append(errs, field.NotSupported(field.NewPath(name), text, supported))
 		}
 		return text

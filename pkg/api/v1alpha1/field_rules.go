@@ -13,11 +13,6 @@ type fieldRule struct {
 	text    string // says what to do
 }
 
-// notYet is for fields whose silent absence would change the cluster.
-func notYet() fieldRule {
-	return fieldRule{text: "clusterctl-x does not act on this field of EKS Anywhere yet; remove it"}
-}
-
 func never(text string) fieldRule { return fieldRule{text: text} }
 
 func harmless(text string) fieldRule { return fieldRule{warning: true, text: text} }
@@ -52,50 +47,22 @@ var objectRules = map[string]fieldRule{
 
 // fieldRules maps kind and path, without indices, to the rule for the field.
 var fieldRules = map[string]fieldRule{
-	"Cluster.spec.bundlesRef":                  harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
-	"Cluster.spec.eksaVersion":                 harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
-	"Cluster.spec.licenseToken":                harmless("clusterctl-x needs no licence; ignored"),
-	"Cluster.spec.etcdEncryption":              notYet(),
-	"Cluster.spec.gitOpsRef":                   never("clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'"),
-	"Cluster.spec.identityProviderRefs":        notYet(),
-	"Cluster.spec.machineHealthCheck":          notYet(),
-	"Cluster.spec.packages":                    never("curated packages are a service of EKS Anywhere; remove it and install what you need with your own tools"),
-	"Cluster.spec.podIamConfig":                notYet(),
-	"Cluster.spec.proxyConfiguration":          notYet(),
-	"Cluster.spec.registryMirrorConfiguration": notYet(),
+	"Cluster.spec.bundlesRef":   harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
+	"Cluster.spec.eksaVersion":  harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
+	"Cluster.spec.licenseToken": harmless("clusterctl-x needs no licence; ignored"),
+	"Cluster.spec.gitOpsRef":    never("clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'"),
+	"Cluster.spec.packages":     never("curated packages are a service of EKS Anywhere; remove it and install what you need with your own tools"),
 
-	"Cluster.spec.clusterNetwork.cni":   harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.dns":   notYet(),
-	"Cluster.spec.clusterNetwork.nodes": notYet(),
+	"Cluster.spec.clusterNetwork.cniConfig.cilium.helmValues": never("clusterctl-x does not run helm; remove it, or render Cilium with your values, put the manifest into a ConfigMap and name that in spec.addOns instead of cniConfig"),
 
-	"Cluster.spec.externalEtcdConfiguration.machineGroupRef": never("etcd has no machines of its own on the development providers; remove it"),
+	"Cluster.spec.externalEtcdConfiguration.machineGroupRef": never("no provider here makes machines for etcd; remove it"),
 
-	"Cluster.spec.controlPlaneConfiguration.apiServerExtraArgs":               notYet(),
-	"Cluster.spec.controlPlaneConfiguration.auditPolicyContent":               notYet(),
-	"Cluster.spec.controlPlaneConfiguration.certSans":                         notYet(),
-	"Cluster.spec.controlPlaneConfiguration.endpoint":                         never("the development providers choose the endpoint themselves; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.kubeletConfiguration":             notYet(),
-	"Cluster.spec.controlPlaneConfiguration.labels":                           notYet(),
-	"Cluster.spec.controlPlaneConfiguration.machineGroupRef":                  never("the development providers have no machine configurations; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.machineHealthCheck":               notYet(),
-	"Cluster.spec.controlPlaneConfiguration.skipAdmissionForSystemResources":  notYet(),
-	"Cluster.spec.controlPlaneConfiguration.skipLoadBalancerDeployment":       never("no load balancer is deployed on the control plane's machines; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.taints":                           notYet(),
-	"Cluster.spec.controlPlaneConfiguration.upgradeRolloutStrategy":           notYet(),
-	"Cluster.spec.workerNodeGroupConfigurations.autoscalingConfiguration":     notYet(),
-	"Cluster.spec.workerNodeGroupConfigurations.failureDomains":               notYet(),
-	"Cluster.spec.workerNodeGroupConfigurations.kubeletConfiguration":         notYet(),
-	"Cluster.spec.workerNodeGroupConfigurations.labels":                       notYet(),
-	"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef":              never("the development providers have no machine configurations; remove it"),
-	"Cluster.spec.workerNodeGroupConfigurations.machineHealthCheck":           notYet(),
-	"Cluster.spec.workerNodeGroupConfigurations.taints":                       notYet(),
-	"Cluster.spec.workerNodeGroupConfigurations.upgradeRolloutStrategy":       notYet(),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.cniExclusive":               harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.egressMasqueradeInterfaces": harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.helmValues":                 harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.ipv4NativeRoutingCIDR":      harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.ipv6NativeRoutingCIDR":      harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.policyEnforcementMode":      harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.routingMode":                harmless("no network plugin is installed yet; ignored"),
-	"Cluster.spec.clusterNetwork.cniConfig.cilium.skipUpgrade":                harmless("no network plugin is installed yet; ignored"),
+	"Cluster.spec.controlPlaneConfiguration.endpoint":                        never("the development providers choose the endpoint themselves; remove it"),
+	"Cluster.spec.controlPlaneConfiguration.machineGroupRef":                 never("the development providers have no machine configurations; remove it"),
+	"Cluster.spec.controlPlaneConfiguration.skipAdmissionForSystemResources": never("only the API server of EKS Distro can do this; remove it"),
+	"Cluster.spec.controlPlaneConfiguration.skipLoadBalancerDeployment":      never("no load balancer is deployed on the control plane's machines; remove it"),
+	"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef":             never("the development providers have no machine configurations; remove it"),
+
+	"Cluster.spec.controlPlaneConfiguration.taints.timeAdded":     harmless("Kubernetes sets it; ignored"),
+	"Cluster.spec.workerNodeGroupConfigurations.taints.timeAdded": harmless("Kubernetes sets it; ignored"),
 }

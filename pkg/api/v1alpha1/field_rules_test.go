@@ -90,7 +90,7 @@ func fileWith(kind, path, value string) (text string, line int, fullPath string)
 		switch {
 		case i == len(names)-1:
 			lines = append(lines, indent+name+": "+value)
-		case name == "workerNodeGroupConfigurations":
+		case name == "workerNodeGroupConfigurations", name == "taints":
 			lines = append(lines, indent+name+":", indent+"-")
 			names[i] += "[0]"
 		default:
@@ -102,13 +102,16 @@ func fileWith(kind, path, value string) (text string, line int, fullPath string)
 	if kind != ClusterKind {
 		lines = append(lines, "---", "apiVersion: "+APIVersion, "kind: Cluster")
 	}
+	if kind == OIDCKind || kind == AWSIamKind {
+		lines = append(lines, "spec: {identityProviderRefs: [{kind: "+kind+"}]}")
+	}
 	return strings.Join(lines, "\n"), line, strings.Join(names, ".")
 }
 
 // answers are the problems of a file, or else its warnings.
 func answers(text string) []string {
-	config, err := Decode("f.yaml", []byte(text))
-	if err != nil {
+	config := Decode("f.yaml", []byte(text))
+	if err := config.Problems.OrNil(); err != nil {
 		return strings.Split(err.Error(), "\n")
 	}
 	var warnings []string

@@ -24,8 +24,14 @@ func newProblem(file string, line int, err *field.Error) Problem {
 	if err.Field == (*field.Path)(nil).String() {
 		err.Field = ""
 	}
+	if text, ok := err.BadValue.(string); ok && len(text) > maxShown {
+		err.BadValue = strings.ToValidUTF8(text[:maxShown], "") + "..."
+	}
 	return Problem{File: file, Line: line, Err: err}
 }
+
+// maxShown is how much of a value is shown: more than any name has.
+const maxShown = 300
 
 // String is one line: file, line, path, rule, remedy.
 func (p Problem) String() string {
@@ -79,11 +85,19 @@ func (p Problems) Sort() {
 	})
 }
 
-// OrNil is the problems as an error, sorted, and nil where there are none.
+// maxProblems is how many problems of a file are told. Whoever has more does
+// not read them all.
+const maxProblems = 1000
+
+// OrNil is the problems as an error, sorted, the first ones where there are too
+// many, and nil where there are none.
 func (p Problems) OrNil() error {
 	if len(p) == 0 {
 		return nil
 	}
 	p.Sort()
-	return p
+	if len(p) <= maxProblems {
+		return p
+	}
+	return append(p[:maxProblems:maxProblems], newProblem(p[0].File, 0, field.Invalid(nil, nil, fmt.Sprintf("there are more than these %d mistakes; mend the first ones and run the command again", maxProblems))))
 }

@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,7 +56,7 @@ func TestWarningString(t *testing.T) {
 // those that are not.
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	config, err := v1alpha1.Decode("cluster.yaml", []byte("# comment\n"+minimal+`  workerNodeGroupConfigurations:
+	config := v1alpha1.Decode("cluster.yaml", []byte("# comment\n"+minimal+`  workerNodeGroupConfigurations:
   - &group
     name: a
     count: 2
@@ -63,7 +64,7 @@ func TestLocate(t *testing.T) {
       1.34
   - *group
 `+"---\napiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata:\n  name: prod\n"))
-	if err != nil {
+	if err := config.Problems.OrNil(); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {
@@ -100,5 +101,26 @@ func TestLocate(t *testing.T) {
 				t.Errorf("warning (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestTooManyProblems: nobody reads all of them.
+func TestTooManyProblems(t *testing.T) {
+	t.Parallel()
+	var problems v1alpha1.Problems
+	for line := range 1001 {
+		problems = append(problems, v1alpha1.Problem{File: "f.yaml", Line: 1001 - line, Err: field.Required(field.NewPath("a"), "b")})
+	}
+	lines := strings.Split(problems.OrNil().Error(), "\n")
+	got := []string{lines[0], lines[999], lines[1000]}
+	want := []string{
+		"f.yaml:1: a: Required value: b", "f.yaml:1000: a: Required value: b",
+		"f.yaml: there are more than these 1000 mistakes; mend the first ones and run the command again",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(lines) != 1001 {
+		t.Errorf("%d lines; the first and last ones (-want +got):\n%s", len(lines), diff)
+	}
+	if all := problems[:1000].OrNil().Error(); strings.Contains(all, "more than") {
+		t.Error("1000 problems are not too many")
 	}
 }

@@ -2,23 +2,25 @@ package v1alpha1
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/agext/levenshtein"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxNodes bounds what aliases may expand to.
-const maxNodes = 100_000
+// maxNodes and maxDepth bound what aliases may expand to.
+const (
+	maxNodes = 100_000
+	maxDepth = 100
+)
 
 // DecodeStrict reads the one document of a file into a struct with the rules of
 // Decode. It is for our other kinds of files, such as release manifests.
@@ -47,19 +49,33 @@ type reader struct {
 	problems Problems
 	warnings []Warning
 	nodes    int
+	depth    int
+	// misplaced are where fields belong that stand elsewhere.
+	misplaced []string
 }
 
 func newReader(file, kind string) *reader {
-	return &reader{kind: kind, document: Document{file: file, lines: map[string]int{}}}
+	return &reader{kind: kind, document: Document{file: file, lines: map[string]int{}, unread: map[string]bool{}}}
 }
 
 // into fills a pointer to a struct.
 func (r *reader) into(node *yaml.Node, pointer reflect.Value) {
 	r.value(node, node, pointer.Elem(), nil)
+	for _, path := range r.misplaced {
+		if _, there := r.document.lines[path]; !there {
+			r.document.unread[path] = true
+		}
+	}
 }
 
 func (r *reader) problem(node *yaml.Node, err *field.Error) {
-	r.problems = append(r.problems, newProblem(r.document.file, node.Line, err))
+	problem := newProblem(r.document.file, node.Line, err)
+	if problem.Err.Field != "" {
+		r.document.unread[problem.Err.Field] = true
+	}
+	if len(r.problems) <= maxProblems {
+		r.problems = append(r.problems, problem)
+	}
 }
 
 // value reads a node into a value. It is found at a place: its key, or itself.
@@ -67,6 +83,7 @@ func (r *reader) value(place, node *yaml.Node, into reflect.Value, path *field.P
 	if r.nodes++; r.nodes > maxNodes {
 		if r.nodes == maxNodes+1 {
 			r.problem(place, field.Invalid(nil, nil, fmt.Sprintf("the document has more than %d values, each use of an alias counted: is this the right file?", maxNodes)))
+			r.document.unread[""] = true
 		}
 		return
 	}
@@ -75,9 +92,24 @@ func (r *reader) value(place, node *yaml.Node, into reflect.Value, path *field.P
 	if isNull(node) {
 		return
 	}
-	if into.Kind() == reflect.Pointer {
+	if r.depth == maxDepth {
+		r.problem(place, field.Invalid(path, describe(node), fmt.Sprintf("has more than %d levels above it; is it an alias of itself?", maxDepth)))
+		return
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	if pointer := into; into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
 		into = into.Elem()
+		if into.Kind() == reflect.Slice { // here an empty list is not the same as no list
+			into.Set(reflect.MakeSlice(into.Type(), 0, 0))
+		}
+		// What could not be read is not given, rather than zero.
+		defer func() {
+			if r.document.unread[pathText(path)] {
+				pointer.SetZero()
+			}
+		}()
 	}
 	if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		r.text(node, text, path)
@@ -90,6 +122,8 @@ func (r *reader) value(place, node *yaml.Node, into reflect.Value, path *field.P
 		r.list(node, into, path)
 	case reflect.Map:
 		r.mapping(node, into, path)
+	case reflect.Interface:
+		r.anything(node, into, path)
 	default:
 		r.scalar(node, into, path)
 	}
@@ -103,7 +137,11 @@ func (r *reader) text(node *yaml.Node, into encoding.TextUnmarshaler, path *fiel
 		return
 	}
 	if err := into.UnmarshalText([]byte(node.Value)); err != nil {
-		r.problem(node, field.Invalid(path, node.Value, err.Error()))
+		var value any = node.Value
+		if _, file := into.(*Content); file { // which may be a key
+			value = field.OmitValueType{}
+		}
+		r.problem(node, field.Invalid(path, value, err.Error()))
 	}
 }
 
@@ -113,28 +151,48 @@ func (r *reader) scalar(node *yaml.Node, into reflect.Value, path *field.Path) {
 	}
 	switch into.Kind() {
 	case reflect.String:
-		if node.ShortTag() != "!!str" {
+		if node.Kind != yaml.ScalarNode {
+			wrong("text: write one value")
+			return
+		}
+		if node.ShortTag() != "!!str" && !isMerge(node) { // << is text where it is no key
 			wrong("text; put it in quotes")
 			return
 		}
-		if i := strings.IndexFunc(node.Value, invisible); i >= 0 {
-			r, _ := utf8.DecodeRuneInString(node.Value[i:])
-			wrong(fmt.Sprintf("text that can be seen; remove the character %U", r))
+		if char, is := firstInvisible(node.Value); is {
+			var value any = node.Value
+			if strings.Contains(node.Value, "@") { // there may be a password before it
+				value = field.OmitValueType{}
+			}
+			r.problem(node, field.TypeInvalid(path, value, fmt.Sprintf("must be text that can be seen; remove the character %U", char)))
 			return
 		}
 		into.SetString(node.Value)
 	case reflect.Int:
 		// 010 is ten to some readers of YAML and eight to others.
 		number, err := strconv.Atoi(node.Value)
+		if errors.Is(err, strconv.ErrRange) {
+			wrong("a whole number of at most 64 bits; use a smaller one")
+			return
+		}
 		if err != nil || node.ShortTag() != "!!int" || strconv.Itoa(number) != node.Value {
 			wrong("a whole number in decimal digits, without quotes")
 			return
 		}
 		into.SetInt(int64(number))
+	case reflect.Float64:
+		// From here on a number would be rounded to a whole one.
+		const tooLarge = 1 << 53
+		number, err := strconv.ParseFloat(node.Value, 64)
+		if err != nil || math.IsNaN(number) || math.Abs(number) >= tooLarge || strings.ContainsAny(node.Value, "_xX") {
+			wrong("a number in decimal digits, of no more than 15")
+			return
+		}
+		into.SetFloat(number)
 	case reflect.Bool:
 		on, off := strings.EqualFold(node.Value, "true"), strings.EqualFold(node.Value, "false")
 		if node.ShortTag() != "!!bool" || !on && !off {
-			wrong("true or false")
+			wrong("true or false, without quotes")
 			return
 		}
 		into.SetBool(on)
@@ -143,9 +201,16 @@ func (r *reader) scalar(node *yaml.Node, into reflect.Value, path *field.Path) {
 	}
 }
 
-// invisible characters have no place in a spec, and do not survive everywhere
-// that its text goes.
-func invisible(c rune) bool { return !unicode.IsPrint(c) }
+// firstInvisible finds a character that cannot be seen. These have no place in a
+// spec, and do not survive everywhere that its text goes.
+func firstInvisible(text string) (rune, bool) {
+	i := strings.IndexFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
+	if i < 0 {
+		return 0, false
+	}
+	char, _ := utf8.DecodeRuneInString(text[i:])
+	return char, true
+}
 
 func (r *reader) list(node *yaml.Node, into reflect.Value, path *field.Path) {
 	if node.Kind != yaml.SequenceNode {
@@ -166,12 +231,58 @@ func (r *reader) list(node *yaml.Node, into reflect.Value, path *field.Path) {
 }
 
 func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) {
+	if node.Kind == yaml.MappingNode && len(node.Content) == 0 {
+		return // the same as no mapping
+	}
 	into.Set(reflect.MakeMap(into.Type()))
-	r.eachField(node, path, func(key, value *yaml.Node, _ *field.Path) {
+	r.eachField(node, path, func(key, value *yaml.Node, at *field.Path) {
 		element := reflect.New(into.Type().Elem()).Elem()
-		r.value(key, value, element, path.Key(plain(key.Value)))
+		if element.Kind() != reflect.Interface { // then its keys are names of fields
+			at = path.Key(plain(key.Value))
+		}
+		if char, is := firstInvisible(key.Value); is {
+			r.problem(key, field.Invalid(at, key.Value, fmt.Sprintf("must be text that can be seen; remove the character %U", char)))
+			return
+		}
+		r.value(key, value, element, at)
 		into.SetMapIndex(reflect.ValueOf(key.Value).Convert(into.Type().Key()), element)
 	})
+}
+
+// anything reads what has no Go type here: objects of other programs.
+func (r *reader) anything(node *yaml.Node, into reflect.Value, path *field.Path) {
+	var value reflect.Value
+	switch node.Kind {
+	case yaml.MappingNode:
+		value = reflect.New(reflect.TypeFor[map[string]any]()).Elem()
+		value.Set(reflect.MakeMap(value.Type()))
+		r.mapping(node, value, path)
+	case yaml.SequenceNode:
+		value = reflect.New(reflect.TypeFor[[]any]()).Elem()
+		value.Set(reflect.MakeSlice(value.Type(), 0, 0))
+		r.list(node, value, path)
+	default:
+		value = reflect.New(scalarType(node)).Elem()
+		r.scalar(node, value, path)
+		if number, ok := value.Interface().(float64); ok && number == math.Trunc(number) {
+			value = reflect.ValueOf(int(number)) // as JSON has it
+		}
+	}
+	into.Set(value)
+}
+
+// scalarType is the Go type of a value that has none by its place.
+func scalarType(node *yaml.Node) reflect.Type {
+	switch node.ShortTag() {
+	case "!!int":
+		return reflect.TypeFor[int]()
+	case "!!float":
+		return reflect.TypeFor[float64]()
+	case "!!bool":
+		return reflect.TypeFor[bool]()
+	default:
+		return reflect.TypeFor[string]()
+	}
 }
 
 func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path) {
@@ -180,16 +291,37 @@ func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path
 		index, known := fields[key.Value]
 		if !known {
 			r.unknownField(key, value, fields, at)
+			if similar := mostSimilar(key.Value, fields); similar != "" {
+				r.notMissing(node, path, similar)
+			}
 			return
 		}
 		r.value(key, value, into.Field(index), at)
 	})
+	for i := 0; i < len(node.Content); i += 2 {
+		if isMerge(node.Content[i]) { // it might give any field
+			for name := range fields {
+				r.notMissing(node, path, name)
+			}
+		}
+	}
+}
+
+// notMissing notes that what a field of a mapping was to be could not be read,
+// unless the field is there.
+func (r *reader) notMissing(node *yaml.Node, path *field.Path, name string) {
+	for i := 0; i < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return
+		}
+	}
+	r.document.unread[child(path, name).String()] = true
 }
 
 // eachField visits the fields of a mapping once each.
 func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, value *yaml.Node, at *field.Path)) {
 	if node.Kind != yaml.MappingNode {
-		r.problem(node, field.TypeInvalid(path, describe(node), "must have fields"))
+		r.problem(node, field.TypeInvalid(path, describe(node), "must be a mapping: fields with values"))
 		return
 	}
 	seen := map[string]int{}
@@ -198,8 +330,9 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 		at := child(path, plain(key.Value))
 		switch line, twice := seen[key.Value]; {
 		case key.Kind != yaml.ScalarNode:
-			r.problem(key, field.TypeInvalid(path, describe(key), "the name of a field must be text"))
-		case key.ShortTag() == "!!merge":
+			// The fields beside it have been read.
+			r.problems = append(r.problems, newProblem(r.document.file, key.Line, field.TypeInvalid(path, describe(key), "the name of a field must be text; write one, or remove it")))
+		case isMerge(key):
 			r.problem(key, field.Forbidden(at, "merging fields with << is not supported; write the fields out"))
 		case twice:
 			r.problem(key, &field.Error{Type: field.ErrorTypeDuplicate, Field: at.String(), BadValue: key.Value, Detail: fmt.Sprintf("the field stands in line %d already; remove one of them", line)})
@@ -208,55 +341,6 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 			visit(key, value, at)
 		}
 	}
-}
-
-func (r *reader) unknownField(key, value *yaml.Node, fields map[string]int, at *field.Path) {
-	if rule, ok := ruleFor(r.kind, at); ok {
-		switch {
-		case isNull(resolve(value)): // says nothing
-		case rule.warning:
-			r.warnings = append(r.warnings, Warning{File: r.document.file, Line: key.Line, Path: at.String(), Text: rule.text})
-		default:
-			r.problem(key, field.Forbidden(at, rule.text))
-		}
-		return
-	}
-	detail := "unknown field; there are " + strings.Join(sortedNames(fields), ", ")
-	switch similar := mostSimilar(key.Value, fields); {
-	case similar != "":
-		detail = fmt.Sprintf("unknown field; did you mean %s?", similar)
-	case len(fields) == 0:
-		detail = "unknown field; there are none here: remove it"
-	}
-	r.problem(key, field.Forbidden(at, detail))
-}
-
-// mostSimilar is the field that a misspelt name most probably means, or nothing.
-func mostSimilar(name string, fields map[string]int) string {
-	best, bestScore := "", 0.0
-	for _, candidate := range sortedNames(fields) {
-		score := levenshtein.Match(strings.ToLower(name), strings.ToLower(candidate), nil)
-		if score > bestScore {
-			best, bestScore = candidate, score
-		}
-	}
-	const alike = 0.6
-	if bestScore < alike {
-		return ""
-	}
-	return best
-}
-
-func sortedNames(fields map[string]int) []string { return slices.Sorted(maps.Keys(fields)) }
-
-// fieldsOf maps the JSON names of a struct's fields to their indices.
-func fieldsOf(t reflect.Type) map[string]int {
-	fields := map[string]int{}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		fields[name] = i
-	}
-	return fields
 }
 
 func child(path *field.Path, name string) *field.Path {
@@ -291,6 +375,8 @@ func resolve(node *yaml.Node) *yaml.Node {
 	}
 	return node
 }
+
+func isMerge(node *yaml.Node) bool { return node.ShortTag() == "!!merge" }
 
 func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -29,9 +30,11 @@ func New() (Provider, error) {
 func (Provider) Name() string { return Name }
 
 // Node is how kubeadm runs in node images of kind. Containers share the host's
-// disk, so that the kubelet must not evict pods for its usage.
-func (p Provider) Node() providers.Node {
-	return providers.Node{
+// disk, so that the kubelet must not evict pods for its usage, and its cgroups:
+// kubelets that know that version 1 of these is on its way out (from 1.31 on)
+// are told to run on it.
+func (p Provider) Node(version v1alpha1.Version) providers.Node {
+	node := providers.Node{
 		CertSANs:  []string{"localhost", "127.0.0.1", "0.0.0.0", "host.docker.internal"},
 		CRISocket: "unix:///var/run/containerd/containerd.sock",
 		KubeletExtraArgs: []providers.Arg{
@@ -39,6 +42,10 @@ func (p Provider) Node() providers.Node {
 		},
 		FetchKubeadm: p.fetchKubeadm,
 	}
+	if version.Minor().Compare(v1alpha1.Minor{Major: 1, Minor: 31}) >= 0 {
+		node.KubeletExtraArgs = append(node.KubeletExtraArgs, providers.Arg{Name: "fail-cgroupv1", Value: "false"})
+	}
+	return node
 }
 
 // machine is the data of machine-template.yaml.tmpl.

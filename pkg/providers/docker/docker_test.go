@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
 )
 
@@ -91,7 +92,7 @@ func rendered(t *testing.T, controlPlane string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := template.New("").Parse(provider.Node().FetchKubeadm)
+	script, err := template.New("").Parse(provider.Node(v1alpha1.MustParseVersion(controlPlane)).FetchKubeadm)
 	if err != nil {
 		t.Fatal(err)
 	}

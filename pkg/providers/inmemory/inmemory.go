@@ -24,7 +24,7 @@ func (Provider) Name() string { return Name }
 
 // Node has little to say: no kubeadm runs on a simulated machine, so that a
 // worker of any version joins.
-func (Provider) Node() providers.Node { return providers.Node{SimulatedCoreDNS: true} }
+func (Provider) Node(v1alpha1.Version) providers.Node { return providers.Node{SimulatedCoreDNS: true} }
 
 // machine is the data of machine-template.yaml.tmpl. Durations are written as Go writes them.
 type machine struct {

@@ -1,0 +1,101 @@
+package manifests
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+)
+
+// networkPlugin is what installs the network plugin that the spec names.
+func (r renderer) networkPlugin() ([]templater.Object, error) {
+	network := r.Config.Cluster.Spec.ClusterNetwork
+	if network.CNIConfig == nil {
+		return nil, nil
+	}
+	strategy := addonsv1.ClusterResourceSetStrategyReconcile
+	pods, err := netip.ParsePrefix(network.Pods.CIDRBlocks[0])
+	if err != nil {
+		return nil, fmt.Errorf("reading the network of pods: %w", err)
+	}
+	var files map[string]string
+	if cilium := network.CNIConfig.Cilium; cilium != nil {
+		if cilium.SkipUpgrade != nil && *cilium.SkipUpgrade {
+			strategy = addonsv1.ClusterResourceSetStrategyApplyOnce
+		}
+		files, err = ciliumManifests(*cilium, pods.Addr().Is6())
+	} else {
+		files, err = kindnetdManifests(pods)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.ownAddOn("cni", files, strategy)
+}
+
+func kindnetdManifests(pods netip.Prefix) (map[string]string, error) {
+	templates, err := templater.Parse(config.AddOns, "addons/kindnetd.yaml.tmpl")
+	if err != nil {
+		return nil, err
+	}
+	text, err := templates.Render("kindnetd.yaml.tmpl", struct{ Pods string }{pods.String()})
+	return map[string]string{"kindnetd.yaml": string(text)}, err
+}
+
+// ciliumManifests are the manifests of Cilium with the settings of the spec in
+// its ConfigMap.
+func ciliumManifests(settings v1alpha1.Cilium, ipv6 bool) (map[string]string, error) {
+	manifest, err := addOnFile("cilium.yaml")
+	if err != nil {
+		return nil, err
+	}
+	text, err := addOnFile("cilium-config.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var configMap corev1.ConfigMap
+	if err := yaml.UnmarshalStrict([]byte(text), &configMap); err != nil {
+		return nil, fmt.Errorf("reading the configuration of Cilium: %w", err)
+	}
+	maps.Copy(configMap.Data, ciliumSettings(settings))
+	if ipv6 {
+		configMap.Data["enable-ipv4"], configMap.Data["enable-ipv6"] = "false", "true"
+		configMap.Data["operator-api-serve-addr"] = "[::1]:9234"
+		// The probes are all that names an address.
+		manifest = strings.ReplaceAll(manifest, `"127.0.0.1"`, `"::1"`)
+	}
+	written, err := yaml.Marshal(configMap)
+	if err != nil {
+		return nil, fmt.Errorf("writing the configuration of Cilium: %w", err)
+	}
+	return map[string]string{"cilium.yaml": manifest, "cilium-config.yaml": string(written)}, nil
+}
+
+// ciliumSettings are keys of Cilium's ConfigMap (its documentation, "Cilium
+// Agent"), for the fields that are given.
+func ciliumSettings(settings v1alpha1.Cilium) map[string]string {
+	keys := map[string]string{
+		"enable-policy":            settings.PolicyEnforcementMode,
+		"ipv4-native-routing-cidr": settings.IPv4NativeRoutingCIDR,
+		"ipv6-native-routing-cidr": settings.IPv6NativeRoutingCIDR,
+		// The agent reads lists as words.
+		"egress-masquerade-interfaces": strings.ReplaceAll(settings.EgressMasqueradeInterfaces, ",", " "),
+	}
+	if settings.CNIExclusive != nil {
+		keys["cni-exclusive"] = strconv.FormatBool(*settings.CNIExclusive)
+	}
+	if settings.RoutingMode == "direct" {
+		keys["routing-mode"], keys["auto-direct-node-routes"] = "native", "true"
+	}
+	maps.DeleteFunc(keys, func(_, value string) bool { return value == "" })
+	return keys
+}

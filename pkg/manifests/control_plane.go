@@ -1,0 +1,122 @@
+package manifests
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	caplabels "sigs.k8s.io/cluster-api/util/labels"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+)
+
+// clusterObjects are the objects of the cluster as a whole and of its control plane.
+func (r renderer) clusterObjects() ([]templater.Object, error) {
+	spec := r.Config.Cluster.Spec
+	cluster, err := r.render("cluster.yaml.tmpl", struct {
+		owner
+		ManagementCluster, Pods, Services string
+	}{r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0]})
+	if err != nil {
+		return nil, err
+	}
+	infrastructure, err := r.render("infrastructure-cluster.yaml.tmpl", r.owner(r.cluster()))
+	if err != nil {
+		return nil, err
+	}
+	addOns, err := r.addOns()
+	if err != nil {
+		return nil, err
+	}
+	objects := append([]templater.Object{cluster, infrastructure}, addOns...)
+	if r.provider.Node(r.Versions.ControlPlane).FetchKubeadm != "" {
+		downloads, err := r.kubeadmDownloads()
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, downloads)
+	}
+	controlPlane, err := r.controlPlaneObjects()
+	return append(objects, controlPlane...), err
+}
+
+func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
+	config := r.Config.Cluster.Spec.ControlPlaneConfiguration
+	release, ok := r.Set[r.Versions.ControlPlane]
+	if !ok {
+		return nil, fmt.Errorf("no release of %s for the control plane", r.Versions.ControlPlane)
+	}
+	kubeadm, err := r.controlPlaneKubeadm(release)
+	if err != nil {
+		return nil, err
+	}
+	name := r.cluster() + "-" + reservedGroup
+	machine, err := r.machineTemplate(name, r.provider.ControlPlaneMachine(release))
+	if err != nil {
+		return nil, err
+	}
+	controlPlane, err := r.render("control-plane.yaml.tmpl", struct {
+		owner
+		SimulatedCoreDNS         bool
+		Replicas                 int
+		Version, MachineTemplate string
+		Strategy                 *controlplanev1.KubeadmControlPlaneRolloutStrategy
+		MachineLabels            map[string]string
+		Deletion                 *clusterv1.MachineDeletionSpec
+		Kubeadm                  bootstrapv1.KubeadmConfigSpec
+	}{
+		r.owner(r.cluster()), r.provider.Node(release.Version).SimulatedCoreDNS,
+		config.Replicas(), release.Version.String(), machine.Name,
+		controlPlaneStrategy(config.UpgradeRolloutStrategy), caplabels.GetManagedLabels(config.Labels), deletion(config.MachineDeletion), kubeadm,
+	})
+	if err != nil {
+		return nil, err
+	}
+	check, err := r.healthCheck(name, config.MachineHealthCheck, map[string]string{
+		clusterv1.ClusterNameLabel: r.cluster(), clusterv1.MachineControlPlaneLabel: "",
+	})
+	return append([]templater.Object{machine, controlPlane}, check...), err
+}
+
+// reservedGroup is the name of the control plane among the groups.
+const reservedGroup = "control-plane"
+
+// controlPlaneStrategy is nil where Cluster API's default is as good.
+func controlPlaneStrategy(strategy *v1alpha1.ControlPlaneRolloutStrategy) *controlplanev1.KubeadmControlPlaneRolloutStrategy {
+	if strategy == nil || strategy.RollingUpdate == nil {
+		return nil
+	}
+	return &controlplanev1.KubeadmControlPlaneRolloutStrategy{
+		Type:          controlplanev1.RollingUpdateStrategyType,
+		RollingUpdate: controlplanev1.KubeadmControlPlaneRolloutStrategyRollingUpdate{MaxSurge: machines(strategy.RollingUpdate.MaxSurge)},
+	}
+}
+
+func machines(count *int) *intstr.IntOrString {
+	if count == nil {
+		return nil
+	}
+	return new(intstr.FromInt(*count))
+}
+
+// deletion is nil where Cluster API's defaults are to hold.
+func deletion(given v1alpha1.MachineDeletion) *clusterv1.MachineDeletionSpec {
+	if given == (v1alpha1.MachineDeletion{}) {
+		return nil
+	}
+	return &clusterv1.MachineDeletionSpec{
+		NodeDrainTimeoutSeconds:        seconds(given.NodeDrainTimeout),
+		NodeVolumeDetachTimeoutSeconds: seconds(given.NodeVolumeDetachTimeout),
+		NodeDeletionTimeoutSeconds:     seconds(given.NodeDeletionTimeout),
+	}
+}
+
+func seconds(duration *v1alpha1.Duration) *int32 {
+	if duration == nil {
+		return nil
+	}
+	return new(int32(duration.Seconds()))
+}

@@ -1,0 +1,103 @@
+package manifests
+
+import (
+	"fmt"
+	"strconv"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	caplabels "sigs.k8s.io/cluster-api/util/labels"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// groupObjects are the objects of a worker node group.
+func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]templater.Object, error) {
+	release, ok := r.Set[r.Versions.WorkerNodeGroups[group.Name]]
+	if !ok {
+		return nil, fmt.Errorf("no release of %s for group %s", r.Versions.WorkerNodeGroups[group.Name], group.Name)
+	}
+	name := r.cluster() + "-" + group.Name
+	machine, err := r.machineTemplate(name, r.provider.WorkerMachine(release))
+	if err != nil {
+		return nil, err
+	}
+	bootstrap, err := r.bootstrapTemplate(name, group, release)
+	if err != nil {
+		return nil, err
+	}
+	deployment, err := r.render("worker-node-group.yaml.tmpl", struct {
+		owner
+		Group                                       string
+		Annotations                                 map[string]string
+		Autoscaled                                  bool
+		Replicas                                    int
+		Strategy                                    *clusterv1.MachineDeploymentRolloutStrategy
+		MachineLabels                               map[string]string
+		Version, BootstrapTemplate, MachineTemplate string
+		FailureDomain                               string
+		Deletion                                    *clusterv1.MachineDeletionSpec
+	}{
+		r.owner(name), group.Name, r.groupAnnotations(group, release.Version),
+		group.AutoscalingConfiguration != nil, group.Replicas(),
+		workerStrategy(group.UpgradeRolloutStrategy), caplabels.GetManagedLabels(group.Labels),
+		release.Version.String(), bootstrap.Name, machine.Name, failureDomain(group), deletion(group.MachineDeletion),
+	})
+	if err != nil {
+		return nil, err
+	}
+	check, err := r.healthCheck(name, group.MachineHealthCheck, map[string]string{
+		clusterv1.ClusterNameLabel: r.cluster(), clusterv1.MachineDeploymentNameLabel: name,
+	})
+	return append([]templater.Object{machine, bootstrap, deployment}, check...), err
+}
+
+func (r renderer) bootstrapTemplate(name string, group v1alpha1.WorkerNodeGroupConfiguration, release versionsbundle.Release) (templater.Object, error) {
+	kubeadm, err := r.groupKubeadm(group, release)
+	if err != nil {
+		return templater.Object{}, err
+	}
+	return r.immutable(name, "bootstrap-template.yaml.tmpl", struct {
+		owner
+		Kubeadm bootstrapv1.KubeadmConfigSpec
+	}{r.owner(templater.Unnamed), kubeadm})
+}
+
+// groupAnnotations of a group at the given version. Cluster API makes no
+// machine whose kubeadm would be of another minor than the control plane; the
+// providers make sure that it is not.
+func (r renderer) groupAnnotations(group v1alpha1.WorkerNodeGroupConfiguration, version v1alpha1.Version) map[string]string {
+	annotations := map[string]string{}
+	if version.Minor() != r.Versions.ControlPlane.Minor() {
+		annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew)
+	}
+	if bounds := group.AutoscalingConfiguration; bounds != nil {
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.Itoa(bounds.MinCount)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.Itoa(bounds.MaxCount)
+	}
+	return annotations
+}
+
+// workerStrategy is nil where Cluster API's default is as good.
+func workerStrategy(strategy *v1alpha1.WorkerRolloutStrategy) *clusterv1.MachineDeploymentRolloutStrategy {
+	if strategy == nil || strategy.RollingUpdate == nil {
+		return nil
+	}
+	return &clusterv1.MachineDeploymentRolloutStrategy{
+		Type: clusterv1.RollingUpdateMachineDeploymentStrategyType,
+		RollingUpdate: clusterv1.MachineDeploymentRolloutStrategyRollingUpdate{
+			MaxSurge:       machines(strategy.RollingUpdate.MaxSurge),
+			MaxUnavailable: machines(strategy.RollingUpdate.MaxUnavailable),
+		},
+	}
+}
+
+// failureDomain is empty where the infrastructure is to choose.
+func failureDomain(group v1alpha1.WorkerNodeGroupConfiguration) string {
+	if len(group.FailureDomains) == 0 {
+		return ""
+	}
+	return group.FailureDomains[0]
+}

@@ -1,0 +1,125 @@
+package manifests
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Places of containerd's files, as node images of kind have them.
+const (
+	containerdConfig = "/etc/containerd/config.toml"
+	containerdHosts  = "/etc/containerd/certs.d"
+	// everyRegistry is containerd's name for the registries that have no
+	// directory of their own.
+	everyRegistry = "_default"
+
+	mirrorCA       = ownDirectory + "/registry-mirror-ca.crt"
+	mirrorUsername = ownDirectory + "/registry-username"
+	mirrorPassword = ownDirectory + "/registry-password"
+
+	// registryCredentials is the Secret with the keys username and password of
+	// the registry mirror.
+	registryCredentials = "registry-credentials"
+
+	// credentialsPlace stands in containerd's files until the machine has put
+	// the credentials there.
+	credentialsPlace = "@registry-credentials@"
+	// fillCredentials is run on the machine: no template and no file of ours
+	// has the credentials.
+	fillCredentials = `sed -i "s|` + credentialsPlace + `|$(printf '%s:%s' "$(cat ` + mirrorUsername + `)" "$(cat ` + mirrorPassword + `)" | base64 --wrap=0)|" ` + containerdHosts + `/*/hosts.toml`
+)
+
+// registryMirror returns the files that make containerd pull from the mirror,
+// and the commands to run before it is restarted.
+func registryMirror(mirror *v1alpha1.RegistryMirrorConfiguration) ([]bootstrapv1.File, []string) {
+	if mirror == nil {
+		return nil, nil
+	}
+	// The comment is one as well where the file does not end with a line break.
+	useHosts := file(containerdConfig, "0644", "# Registries are mirrored as "+containerdHosts+" says.\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n  config_path = "+strconv.Quote(containerdHosts)+"\n")
+	useHosts.Append = new(true)
+	files := []bootstrapv1.File{useHosts}
+	permissions := "0644"
+	if mirror.Authenticate {
+		permissions = "0600"
+	}
+	namespaces := mirror.OCINamespaces
+	if len(namespaces) == 0 {
+		namespaces = []v1alpha1.OCINamespace{{Registry: everyRegistry}}
+	}
+	for _, namespace := range namespaces {
+		files = append(files, file(path.Join(containerdHosts, namespace.Registry, "hosts.toml"), permissions, hosts(mirror, namespace.Namespace)))
+	}
+	if mirror.CACertContent != "" {
+		files = append(files, file(mirrorCA, "0644", string(mirror.CACertContent)))
+	}
+	if !mirror.Authenticate {
+		return files, nil
+	}
+	return append(files,
+		secretFile(mirrorUsername, "0600", registryCredentials, "username"),
+		secretFile(mirrorPassword, "0600", registryCredentials, "password"),
+	), []string{fillCredentials}
+}
+
+// hosts is containerd's file about one registry.
+func hosts(mirror *v1alpha1.RegistryMirrorConfiguration, namespace string) string {
+	host := mirror.Endpoint
+	if strings.Contains(host, ":") { // an IPv6 address
+		host = "[" + host + "]"
+	}
+	url := strconv.Quote(fmt.Sprintf("https://%s:%d%s", host, mirror.Port, path.Join("/v2", namespace)))
+	var b strings.Builder
+	fmt.Fprintf(&b, "[host.%s]\n  capabilities = [\"pull\", \"resolve\"]\n  override_path = true\n", url)
+	if mirror.CACertContent != "" {
+		fmt.Fprintf(&b, "  ca = %q\n", mirrorCA)
+	}
+	if mirror.InsecureSkipVerify {
+		b.WriteString("  skip_verify = true\n")
+	}
+	if mirror.Authenticate {
+		fmt.Fprintf(&b, "  [host.%s.header]\n    authorization = %q\n", url, "Basic "+credentialsPlace)
+	}
+	return b.String()
+}
+
+// Places of what makes containerd use the proxy. The environment is a file of
+// its own, since the script that fetches kubeadm reads it too.
+const (
+	proxyEnvironment = ownDirectory + "/proxy.env"
+	proxyDropIn      = "/etc/systemd/system/containerd.service.d/http-proxy.conf"
+)
+
+// proxyFiles make containerd use the proxy for all but the cluster's own networks.
+func proxyFiles(spec v1alpha1.ClusterSpec) []bootstrapv1.File {
+	proxy := spec.ProxyConfiguration
+	if proxy == nil {
+		return nil
+	}
+	noProxy := append([]string{"localhost", "127.0.0.1", ".svc", spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0]}, proxy.NoProxy...)
+	var environment strings.Builder
+	for _, variable := range [][2]string{
+		{"HTTP_PROXY", proxyURL(proxy.HTTPProxy)}, {"HTTPS_PROXY", proxyURL(proxy.HTTPSProxy)}, {"NO_PROXY", strings.Join(noProxy, ",")},
+	} {
+		// Programs do not agree on upper or lower case.
+		fmt.Fprintf(&environment, "%s=%q\n%s=%q\n", variable[0], variable[1], strings.ToLower(variable[0]), variable[1])
+	}
+	return []bootstrapv1.File{
+		file(proxyEnvironment, "0644", environment.String()),
+		file(proxyDropIn, "0644", "[Service]\nEnvironmentFile="+proxyEnvironment+"\n"),
+	}
+}
+
+// proxyURL adds the scheme that may be left out.
+func proxyURL(proxy string) string {
+	if strings.Contains(proxy, "://") {
+		return proxy
+	}
+	return "http://" + proxy
+}

@@ -1,0 +1,101 @@
+package validations_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// TestRulesAboutTwoFields: where one of them could not be read, that is all
+// that is told. Each case has a second spec, in which it can be read.
+func TestRulesAboutTwoFields(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		unread string
+		read   string
+		field  string // that the rule is told of where both are read
+	}{
+		{
+			"removing a machine first, of an unread count",
+			"  controlPlaneConfiguration: {count: '3', upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 0}}}\n",
+			"  controlPlaneConfiguration: {count: 1, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 0}}}\n",
+			"spec.controlPlaneConfiguration.upgradeRolloutStrategy.rollingUpdate.maxSurge",
+		},
+		{
+			"taints of the only nodes, with unread groups",
+			"  controlPlaneConfiguration: {taints: [{key: a, effect: NoSchedule}]}\n  workerNodeGroupConfiguration: [{name: a}]\n",
+			"  controlPlaneConfiguration: {taints: [{key: a, effect: NoSchedule}]}\n",
+			"spec.controlPlaneConfiguration.taints[0].effect",
+		},
+		{
+			"an even control plane, with unread endpoints",
+			"  controlPlaneConfiguration: {count: 2}\n  externalEtcdConfiguration: {endpoint: ['https://a:1']}\n",
+			"  controlPlaneConfiguration: {count: 2}\n  externalEtcdConfiguration: {count: 3}\n",
+			"spec.controlPlaneConfiguration.count",
+		},
+		{
+			"no etcd machines, with unread endpoints",
+			"  externalEtcdConfiguration: {endpoints: 'https://a:1'}\n",
+			"  externalEtcdConfiguration: {}\n",
+			"spec.externalEtcdConfiguration.count",
+		},
+		{
+			"bounds of which the lower is unread",
+			groups("{name: a, count: 1, autoscalingConfiguration: {minCount: '2', maxCount: -1}}"),
+			groups("{name: a, autoscalingConfiguration: {minCount: 2, maxCount: 1}}"),
+			"spec.workerNodeGroupConfigurations[0].autoscalingConfiguration.maxCount",
+		},
+		{
+			"count between bounds of which the lower is unread",
+			groups("{name: a, count: 6, autoscalingConfiguration: {minCount: '2', maxCount: 5}}"),
+			groups("{name: a, count: 6, autoscalingConfiguration: {minCount: 2, maxCount: 5}}"),
+			"spec.workerNodeGroupConfigurations[0].count",
+		},
+		{
+			"count between bounds of which the upper is unread",
+			groups("{name: a, count: 6, autoscalingConfiguration: {minCount: 7, maxCount: '9'}}"),
+			groups("{name: a, count: 6, autoscalingConfiguration: {minCount: 7, maxCount: 9}}"),
+			"spec.workerNodeGroupConfigurations[0].count",
+		},
+		{
+			"nothing to replace, with unread surge",
+			groups("{name: a, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: '0', maxUnavailable: -1}}}"),
+			groups("{name: a, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}"),
+			"spec.workerNodeGroupConfigurations[0].upgradeRolloutStrategy.rollingUpdate.maxUnavailable",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if fields := fieldsOf(t, file+test.read); !strings.Contains(strings.Join(fields, " "), test.field) {
+				t.Errorf("both are read, and there are errors about %s only", fields)
+			}
+			if fields := fieldsOf(t, file+test.unread); len(fields) != 1 || fields[0] == test.field {
+				t.Errorf("one is not read, and there are errors about %s", fields)
+			}
+		})
+	}
+	for name, plugin := range map[string]string{"cilium": "cillium: {}", "kindnetd": "kindnet: {}"} {
+		text := strings.Replace(file, "    pods:", "    cniConfig: {"+plugin+"}\n    pods:", 1)
+		if diff := cmp.Diff([]string{"spec.clusterNetwork.cniConfig." + strings.TrimSuffix(plugin, ": {}")}, fieldsOf(t, text)); diff != "" {
+			t.Errorf("%s misspelt: errors about (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// fieldsOf are the paths of what is wrong with a spec.
+func fieldsOf(t *testing.T, text string) []string {
+	t.Helper()
+	_, err := validations.Create(decode(t, text), bundles(), v1alpha1.ClusterVersions{})
+	var fields []string
+	if problems, ok := err.(v1alpha1.Problems); ok { //nolint:errorlint // is documented to be of this type
+		for _, problem := range problems {
+			fields = append(fields, problem.Err.Field)
+		}
+	}
+	return fields
+}

@@ -1,0 +1,73 @@
+package validations
+
+import (
+	"fmt"
+	"iter"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// Versions returns where the exact versions of a new cluster break the skew
+// policy.
+func Versions(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) field.ErrorList {
+	if versions.ControlPlane.IsZero() {
+		return nil
+	}
+	var errs field.ErrorList
+	for path, group := range pinned(cluster, versions) {
+		if err := skew.Check(versions.ControlPlane, versions.WorkerNodeGroups[group.Name]); err != nil {
+			detail := fmt.Sprintf("group %s %s; use %s to %s, or change spec.kubernetesVersion",
+				group.Name, err, skew.Oldest(versions.ControlPlane), versions.ControlPlane)
+			errs = append(errs, field.Invalid(path, group.KubernetesVersion.String(), detail))
+		}
+	}
+	return errs
+}
+
+// fetchedKubeadm returns the groups whose machines could not join: a node of an
+// older minor fetches the kubeadm of the control plane's version, which the
+// bundle must know then.
+func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, set versionsbundle.Set) field.ErrorList {
+	release, found := set[versions.ControlPlane]
+	if !found || len(release.Kubeadm) > 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	for path, group := range pinned(cluster, versions) {
+		version := versions.WorkerNodeGroups[group.Name]
+		if skew.Check(versions.ControlPlane, version) != nil {
+			continue // is an error already
+		}
+		if version.Minor() != versions.ControlPlane.Minor() {
+			errs = append(errs, field.Invalid(path, group.KubernetesVersion.String(),
+				fmt.Sprintf("machines of group %s need kubeadm %s to join, and the versions bundle has no download of it; add it with --bundles, or use a version of minor %s",
+					group.Name, versions.ControlPlane, versions.ControlPlane.Minor())))
+		}
+	}
+	return errs
+}
+
+// pinned visits the worker node groups that have a version of their own, with
+// its path. A version that could not be resolved is left out, and so are groups
+// that share a name: which of them has which version is not known.
+func pinned(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) iter.Seq2[*field.Path, v1alpha1.WorkerNodeGroupConfiguration] {
+	named := map[string]int{}
+	for _, group := range cluster.Spec.WorkerNodeGroupConfigurations {
+		named[group.Name]++
+	}
+	path := field.NewPath("spec", "workerNodeGroupConfigurations")
+	return func(yield func(*field.Path, v1alpha1.WorkerNodeGroupConfiguration) bool) {
+		for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
+			if !group.Pinned() || named[group.Name] > 1 || versions.WorkerNodeGroups[group.Name].IsZero() {
+				continue
+			}
+			if !yield(path.Index(i).Child("kubernetesVersion"), group) {
+				return
+			}
+		}
+	}
+}

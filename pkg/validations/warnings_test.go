@@ -1,0 +1,96 @@
+package validations_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	const (
+		kmsAt    = "spec.etcdEncryption[0].providers[0].kms"
+		listen   = kmsAt + ": the plugin must listen on unix:///kms/a on every control plane machine before its API server starts; build it into the node image, or create the cluster without etcdEncryption and add it by an upgrade"
+		noPlugin = "spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin"
+	)
+	count := func(least int, count *int) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) {
+			c.Spec.WorkerNodeGroupConfigurations[1] = v1alpha1.WorkerNodeGroupConfiguration{
+				Name: "md-1", Count: count, AutoscalingConfiguration: &v1alpha1.AutoscalingConfiguration{MinCount: least, MaxCount: 9},
+			}
+		}
+	}
+	plugin := func(datacenter string, config *v1alpha1.CNIConfig, addOns ...v1alpha1.AddOn) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) {
+			c.Spec.DatacenterRef.Kind = datacenter
+			c.Spec.ClusterNetwork.CNIConfig = config
+			c.Spec.AddOns = addOns
+		}
+	}
+	kms := func(version string, cache *int) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) {
+			c.Spec.KubernetesVersion = kubernetesVersion(version)
+			c.Spec.EtcdEncryption = []v1alpha1.EtcdEncryption{{Providers: []v1alpha1.EtcdEncryptionProvider{{KMS: &v1alpha1.KMS{SocketListenAddress: "unix:///kms/a", CacheSize: cache}}}}}
+		}
+	}
+	etcd := func(config v1alpha1.ExternalEtcdConfiguration) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) { c.Spec.ExternalEtcdConfiguration = &config }
+	}
+	mirror := func(insecure bool) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) {
+			c.Spec.RegistryMirrorConfiguration = &v1alpha1.RegistryMirrorConfiguration{InsecureSkipVerify: insecure}
+		}
+	}
+	managed := func(by string) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) { c.Spec.ManagementCluster.Name = by }
+	}
+	cilium := &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}}
+	tests := map[string]specTest{
+		"none":                      {func(*v1alpha1.Cluster) {}, nil},
+		"autoscaled without count":  {count(2, nil), nil},
+		"autoscaled from its count": {count(2, new(2)), nil},
+		"autoscaled from another":   {count(2, new(3)), []string{"spec.workerNodeGroupConfigurations[1].count: the group begins with minCount (2) machines, and the autoscaler decides about more; ignored"}},
+		"etcd that is there":        {etcd(v1alpha1.ExternalEtcdConfiguration{Endpoints: []string{"https://a:1"}}), nil},
+		"etcd to make":              {etcd(v1alpha1.ExternalEtcdConfiguration{Count: 3}), []string{"spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines"}},
+		"plugin for simulated":      {plugin(v1alpha1.InMemoryKind, cilium), nil},
+		"none for simulated":        {plugin(v1alpha1.InMemoryKind, nil), nil},
+		"plugin for docker":         {plugin(v1alpha1.DockerKind, cilium), nil},
+		"none for docker":           {plugin(v1alpha1.DockerKind, nil), []string{noPlugin}},
+		"add-on for docker":         {plugin(v1alpha1.DockerKind, nil, v1alpha1.AddOn{}), nil},
+		"plugin, add-on, docker":    {plugin(v1alpha1.DockerKind, cilium, v1alpha1.AddOn{}), nil},
+		"another provider":          {plugin("", nil), nil},
+		"encryption":                {kms("1.34", nil), []string{listen}},
+		"cache of the old KMS":      {kms("1.28", new(5)), []string{listen}},
+		"cache of the new KMS":      {kms("1.29", new(5)), []string{listen, kmsAt + ".cachesize: API servers of 1.29 use version 2 of the KMS interface, which has no such cache; ignored"}},
+		"encryption without plugin": {
+			func(c *v1alpha1.Cluster) {
+				c.Spec.EtcdEncryption = []v1alpha1.EtcdEncryption{{Providers: make([]v1alpha1.EtcdEncryptionProvider, 1)}}
+			}, nil,
+		},
+		"plugin of the second provider": {
+			func(c *v1alpha1.Cluster) {
+				c.Spec.EtcdEncryption = []v1alpha1.EtcdEncryption{{Providers: []v1alpha1.EtcdEncryptionProvider{{}, {KMS: &v1alpha1.KMS{SocketListenAddress: "unix:///kms/a"}}}}}
+			}, []string{strings.Replace(listen, "providers[0]", "providers[1]", 1)},
+		},
+		"mirror":            {mirror(false), nil},
+		"insecure mirror":   {mirror(true), []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; give caCertContent instead where you can"}},
+		"self-managed":      {managed("prod"), []string{"spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet"}},
+		"managed by others": {managed("mgmt"), nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, warning := range validations.Warnings(valid(test.change)) {
+				got = append(got, warning.Path+": "+warning.Text)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// acceptedSpecs is how many random specs that 'validate' accepts go to the API server.
+const acceptedSpecs = 500
+
+// TestWhatValidateAcceptsTheAPIServerAccepts: no spec that is valid by itself is
+// refused when it is applied.
+func TestWhatValidateAcceptsTheAPIServerAccepts(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t, shared, "random")
+	clusters := []string{"a", "prod", strings.Repeat("c", 40)}
+	addOns := []string{"small", "large.example.org"}
+	makeReferences(t, namespace, clusters, addOns)
+	var seed, accepted, refused atomic.Int64
+	t.Run("specs", func(t *testing.T) {
+		for worker := range 4 {
+			t.Run(fmt.Sprint(worker), func(t *testing.T) {
+				t.Parallel()
+				for accepted.Load() < acceptedSpecs {
+					s := uint64(seed.Add(1))
+					spec := newRandomSpec(t, s, clusters, addOns)
+					if r := everyone.run(t.Context(), spec, "validate", "-f", "-"); r.code == 2 {
+						refused.Add(1)
+						continue
+					}
+					accepted.Add(1)
+					if r := everyone.run(t.Context(), spec, "create", "cluster", "-f", "-", "-n", namespace, "--dry-run=server"); r.code != 0 {
+						t.Errorf("seed %d: exit code %d: %s\n%s", s, r.code, r.stderr, spec)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%d accepted by the API server, %d refused before", accepted.Load(), refused.Load())
+	if refused.Load() > acceptedSpecs {
+		t.Errorf("%d specs were refused before: the generator does not know the rules", refused.Load())
+	}
+}
+
+// makeReferences makes the objects that random specs refer to.
+func makeReferences(t *testing.T, namespace string, clusters, addOns []string) {
+	t.Helper()
+	secret := func(name string, keys ...string) {
+		args := []string{"create", "secret", "generic", "-n", namespace, name}
+		for _, key := range keys {
+			args = append(args, "--from-literal="+key+"=any")
+		}
+		kubectl(t, shared, nil, args...)
+	}
+	secret("registry-credentials", "username", "password")
+	for _, cluster := range clusters {
+		secret(cluster+"-etcd", "tls.crt")
+		secret(cluster+"-apiserver-etcd-client", "tls.crt", "tls.key")
+		secret(cluster+"-aws-iam-authenticator-ca", "cert.pem", "key.pem")
+	}
+	for _, name := range addOns {
+		secret(name, "manifests")
+		kubectl(t, shared, nil, "create", "configmap", "-n", namespace, name, "--from-literal=manifests=")
+	}
+}
