@@ -98,7 +98,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := checkReferences(ctx, connection, resolved.Config, key.Namespace); err != nil {
+	if err := a.checkReferences(ctx, connection, resolved.Config, key.Namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
 	changes, err := connection.CreateCluster(ctx, key.String(), objects, o.dryRun == dryRunServer)

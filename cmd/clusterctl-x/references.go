@@ -14,13 +14,28 @@ import (
 )
 
 // checkReferences refuses a cluster that needs Secrets or ConfigMaps which are
-// not there: it would be created and never become ready.
-func checkReferences(ctx context.Context, c *connection, config *v1alpha1.Config, namespace string) error {
+// not there: it would be created and never become ready. A dry run is told: they
+// may be made before the cluster is.
+func (a *app) checkReferences(ctx context.Context, c *connection, config *v1alpha1.Config, namespace string, dryRun bool) error {
+	missing, err := missingReferences(ctx, c, config, namespace)
+	switch {
+	case err != nil || len(missing) == 0:
+		return err
+	case dryRun:
+		for _, reference := range missing {
+			a.warning("%s; without it the cluster is not created", reference)
+		}
+		return nil
+	}
+	return &management.RefusedError{Check: "references-missing", Reason: strings.Join(missing, "\n")}
+}
+
+func missingReferences(ctx context.Context, c *connection, config *v1alpha1.Config, namespace string) ([]string, error) {
 	var missing []string
 	for _, reference := range manifests.References(config) {
 		keys, exists, err := c.DataKeys(ctx, reference.Kind, client.ObjectKey{Namespace: namespace, Name: reference.Name})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		lacks := slices.DeleteFunc(slices.Clone(reference.Keys), func(key string) bool { return slices.Contains(keys, key) })
 		switch {
@@ -30,10 +45,7 @@ func checkReferences(ctx context.Context, c *connection, config *v1alpha1.Config
 			missing = append(missing, fmt.Sprintf("%s %s/%s has no %s; add it, for %s", reference.Kind, namespace, reference.Name, strings.Join(lacks, ", "), reference.For))
 		}
 	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return &management.RefusedError{Check: "references-missing", Reason: strings.Join(missing, "\n")}
+	return missing, nil
 }
 
 func withKeys(keys []string) string {

@@ -101,35 +101,60 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 	return changes, nil
 }
 
+// maxTries of a comparison with an object that others write at the same time.
+const maxTries = 5
+
 // Try compares the object that is there with what the API server would make
-// of it.
+// of it. What somebody else writes between the two questions is no difference.
 func (c *Client) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
+	for tries := 1; ; tries++ {
+		change, version, err := c.tryOnce(ctx, object)
+		if err != nil || change.Action != Changed || tries == maxTries {
+			return change, err
+		}
+		again, err := c.live(ctx, object)
+		if err != nil {
+			return change, err
+		}
+		if again.GetResourceVersion() == version {
+			return change, nil
+		}
+	}
+}
+
+// tryOnce returns also the resource version of the object that it compared with.
+func (c *Client) tryOnce(ctx context.Context, object *unstructured.Unstructured) (Change, string, error) {
 	change := Change{Object: object.GetKind() + "/" + object.GetName()}
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(object.GroupVersionKind())
-	err := c.Get(ctx, client.ObjectKeyFromObject(object), live)
+	live, err := c.live(ctx, object)
 	exists := !apierrors.IsNotFound(err)
 	if err != nil && exists {
-		return change, err
+		return change, "", err
 	}
 	wanted := object.DeepCopy()
 	// Who owns the fields now does not matter to the question what they would be.
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership, client.DryRunAll); err != nil {
-		return change, namespaceMissing(err, object.GetNamespace())
+		return change, "", namespaceMissing(err, object.GetNamespace())
 	}
 	if !exists {
 		change.Action = Created
-		return change, nil
+		return change, "", nil
 	}
 	if !live.GetDeletionTimestamp().IsZero() {
-		return change, &RefusedError{Check: "being-deleted", Reason: change.Object + " is being deleted; wait until it is gone"}
+		return change, "", &RefusedError{Check: "being-deleted", Reason: change.Object + " is being deleted; wait until it is gone"}
 	}
 	change.Fields, err = differences(live, wanted)
 	change.Action = Unchanged
 	if len(change.Fields) > 0 {
 		change.Action = Changed
 	}
-	return change, err
+	return change, live.GetResourceVersion(), err
+}
+
+func (c *Client) live(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(object.GroupVersionKind())
+	err := c.Get(ctx, client.ObjectKeyFromObject(object), live)
+	return live, err
 }
 
 // Write applies the object server-side. Fields that others own and that differ

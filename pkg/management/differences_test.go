@@ -130,7 +130,7 @@ func TestTry(t *testing.T) {
 	}{
 		"not there":     {nil, nil, nil, result{Change{Object: "Cluster/a", Action: Created}, "", []string{get, dryRun}}},
 		"as wanted":     {wanted, nil, nil, result{Change{Object: "Cluster/a", Action: Unchanged, Fields: []string{}}, "", []string{get, dryRun}}},
-		"different":     {live, nil, nil, result{Change{Object: "Cluster/a", Action: Changed, Fields: []string{"spec.a would become 2", "spec.b would become 2"}}, "", []string{get, dryRun}}},
+		"different":     {live, nil, nil, result{Change{Object: "Cluster/a", Action: Changed, Fields: []string{"spec.a would become 2", "spec.b would become 2"}}, "", []string{get, dryRun, get}}},
 		"being deleted": {leaving, nil, nil, result{Change{Object: "Cluster/a"}, "Cluster/a is being deleted; wait until it is gone", []string{get, dryRun}}},
 		"no namespace": {nil, nil, apierrors.NewNotFound(namespaces, "ns"), result{
 			Change{Object: "Cluster/a"}, "namespace ns does not exist in the management cluster; create it with 'kubectl create namespace ns'", []string{get, dryRun},

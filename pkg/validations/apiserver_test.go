@@ -187,6 +187,10 @@ func TestSpecAuditPolicy(t *testing.T) {
 			path + ".stages: Forbidden: unknown field; did you mean omitStages?",
 			path + `.rules[1].level: Unsupported value: "All": supported values: ` + levels,
 		}},
+		"misspelt fields, which are not missing": {policy("apiVersio: audit.k8s.io/v1\nkind: Policy\nrules: [{levl: None}]"), []string{
+			path + ".apiVersio: Forbidden: unknown field; did you mean apiVersion?",
+			path + ".rules[0].levl: Forbidden: unknown field; did you mean level?",
+		}},
 		"values of other types": {policy(header + "omitManagedFields: 'yes'\nrules: {level: None}"), []string{
 			path + `.omitManagedFields: Invalid value: "yes": must be true or false, without quotes`,
 			path + `.rules: Invalid value: "a mapping": must be a list`,

@@ -111,6 +111,9 @@ func refusedWithoutReferences(t *testing.T, namespace, file string) {
 			t.Errorf("stderr lacks %q:\n%s", line, r.stderr)
 		}
 	}
+	if r := cli(t, 0, "create", "cluster", "-n", namespace, "-f", file, "--dry-run=server"); !strings.Contains(r.stderr, "warning: ConfigMap "+namespace+"/hello does not exist") {
+		t.Errorf("the dry run does not tell what is missing:\n%s", r.stderr)
+	}
 	if clusters := list[metav1.PartialObjectMetadata](t, shared, namespace, "clusters"); len(clusters) > 0 {
 		t.Errorf("a cluster was made all the same: %v", clusters)
 	}

@@ -35,6 +35,7 @@ func TestTwoInstances(t *testing.T) {
 	}
 	cli(t, 0, "create", "cluster", "-f", file, "--name", second) // not disturbed
 	cli(t, 0, "management", "start", "--name", first)
+	cli(t, 0, "create", "cluster", "-f", file, "--name", first) // waits until the simulator has made the nodes again
 	if got, want := cli(t, 0, "create", "cluster", "-f", file, "--name", first).stdout, "cluster default/twin exists and is as the file describes it; nothing to do\n"; got != want {
 		t.Errorf("create after the restart said %q, want %q", got, want)
 	}
