@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
@@ -204,14 +202,8 @@ func (s *specSchema) unknownStart(name string) error {
 // most probably means, else where in a Cluster there is a field of this name,
 // or nothing.
 func (s *specSchema) didYouMean(name string, candidates []string) string {
-	const alike, few = 0.6, 3
-	best, bestScore := "", alike
-	for _, candidate := range candidates {
-		if score := similarity(strings.ToLower(name), strings.ToLower(candidate)); score > bestScore {
-			best, bestScore = candidate, score
-		}
-	}
-	if best != "" {
+	const few = 3
+	if best := similar(name, candidates); best != "" {
 		return fmt.Sprintf("did you mean %s? ", best)
 	}
 	elsewhere := s.called(name, s.cluster())
@@ -221,14 +213,17 @@ func (s *specSchema) didYouMean(name string, candidates []string) string {
 	return fmt.Sprintf("did you mean %s? ", strings.Join(elsewhere, " or "))
 }
 
-// similarity is from 0 to 1, and 1 too where the name is the begin of the
-// candidate, which may be much longer.
-func similarity(name, candidate string) float64 {
+// similar is the candidate that begins with the name, which may be much longer,
+// else the one that is spelt most alike, or nothing.
+func similar(name string, candidates []string) string {
 	const tooShort = 3
-	if len(name) >= tooShort && strings.HasPrefix(candidate, name) {
-		return 1
+	i := slices.IndexFunc(candidates, func(candidate string) bool {
+		return len(name) >= tooShort && strings.HasPrefix(strings.ToLower(candidate), strings.ToLower(name))
+	})
+	if i >= 0 {
+		return candidates[i]
 	}
-	return levenshtein.Match(name, candidate, nil)
+	return v1alpha1.Similar(name, candidates)
 }
 
 // called are the paths of all fields of a name below a place.

@@ -2,11 +2,11 @@ package validations
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // maxNameLength of a cluster, and of cluster and group together, leaves room
@@ -75,14 +75,4 @@ func (p places[T]) again(value T, shown, remedy string, path, owner *field.Path)
 }
 
 // keyed is the path of an entry of a map of text, as Decode writes it.
-func keyed(path *field.Path, key string) *field.Path { return path.Key(plain(key)) }
-
-// plain is the name of a field as Decode writes it in a path.
-func plain(name string) string {
-	if fieldName.MatchString(name) {
-		return name
-	}
-	return strconv.Quote(name)
-}
-
-var fieldName = regexp.MustCompile(`^[A-Za-z0-9_/-]+$`)
+func keyed(path *field.Path, key string) *field.Path { return path.Key(v1alpha1.FieldName(key)) }

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // shape is what a value of another program's object may look like: it has
@@ -116,7 +117,7 @@ func (s *shape) check(value any, path *field.Path) field.ErrorList {
 func (s *shape) checkObject(object map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		at, of := path.Child(plain(name)), s.Values
+		at, of := path.Child(v1alpha1.FieldName(name)), s.Values
 		if of == nil {
 			of = s.Fields[name]
 		}
@@ -161,17 +162,7 @@ func (s *shape) meant(value any, path *field.Path) []string {
 
 // similar is the field that a misspelt name most probably means, or nothing.
 func (s *shape) similar(name string) string {
-	best, bestScore := "", 0.0
-	for _, known := range slices.Sorted(maps.Keys(s.Fields)) {
-		if score := levenshtein.Match(strings.ToLower(name), strings.ToLower(known), nil); score > bestScore {
-			best, bestScore = known, score
-		}
-	}
-	const alike = 0.6
-	if bestScore < alike {
-		return ""
-	}
-	return best
+	return v1alpha1.Similar(name, slices.Sorted(maps.Keys(s.Fields)))
 }
 
 // described is a value as an error shows it.

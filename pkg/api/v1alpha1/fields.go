@@ -33,7 +33,7 @@ func (r *reader) remedy(name string, fields map[string]int) string {
 		return "" // is not going to be read, and takes time
 	}
 	elsewhere := r.places(name)
-	switch similar := mostSimilar(name, fields); {
+	switch similar := Similar(name, sortedNames(fields)); {
 	case len(elsewhere) == 1:
 		r.misplaced = append(r.misplaced, elsewhere[0])
 		return fmt.Sprintf(" here; did you mean %s?", elsewhere[0])
@@ -86,11 +86,12 @@ func placesIn(goType reflect.Type, name, path string) []string {
 	return places
 }
 
-// mostSimilar is the field that a misspelt name most probably means, or nothing.
-// Letters in the wrong order are a small mistake, whatever their distance.
-func mostSimilar(name string, fields map[string]int) string {
+// Similar is the candidate that a misspelt name most probably means, or
+// nothing. Letters in the wrong order are a small mistake, whatever their
+// distance.
+func Similar(name string, candidates []string) string {
 	best, bestScore := "", 0.0
-	for _, candidate := range sortedNames(fields) {
+	for _, candidate := range candidates {
 		score := levenshtein.Match(strings.ToLower(name), strings.ToLower(candidate), nil)
 		if sortedLetters(name) == sortedLetters(candidate) {
 			score = max(score, 0.9)

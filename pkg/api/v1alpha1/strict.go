@@ -238,7 +238,7 @@ func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) 
 	r.eachField(node, path, func(key, value *yaml.Node, at *field.Path) {
 		element := reflect.New(into.Type().Elem()).Elem()
 		if element.Kind() != reflect.Interface { // then its keys are names of fields
-			at = path.Key(plain(key.Value))
+			at = path.Key(FieldName(key.Value))
 		}
 		if char, is := firstInvisible(key.Value); is {
 			r.problem(key, field.Invalid(at, key.Value, fmt.Sprintf("must be text that can be seen; remove the character %U", char)))
@@ -291,7 +291,7 @@ func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path
 		index, known := fields[key.Value]
 		if !known {
 			r.unknownField(key, value, fields, at)
-			if similar := mostSimilar(key.Value, fields); similar != "" {
+			if similar := Similar(key.Value, sortedNames(fields)); similar != "" {
 				r.notMissing(node, path, similar)
 			}
 			return
@@ -327,7 +327,7 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 	seen := map[string]int{}
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
-		at := child(path, plain(key.Value))
+		at := child(path, FieldName(key.Value))
 		switch line, twice := seen[key.Value]; {
 		case key.Kind != yaml.ScalarNode:
 			// The fields beside it have been read.
@@ -358,8 +358,8 @@ func pathText(path *field.Path) string {
 	return path.String()
 }
 
-// plain is the name of a field as it can stand in a path and on one line.
-func plain(name string) string {
+// FieldName is the name of a field as it can stand in a path and on one line.
+func FieldName(name string) string {
 	if fieldName.MatchString(name) {
 		return name
 	}
