@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
 const (
@@ -55,7 +57,7 @@ subjects:
 `
 
 func generateAuthenticator(ctx context.Context) (fileSet, error) {
-	dir, err := moduleDir(ctx, authenticatorModule)
+	dir, err := source.ModuleDir(ctx, authenticatorModule)
 	if err != nil {
 		return nil, err
 	}

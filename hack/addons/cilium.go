@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
 const (
@@ -45,7 +47,7 @@ func ciliumValues() []string {
 // generateCilium makes one file of the ConfigMap that the program changes and
 // one of everything else.
 func generateCilium(ctx context.Context) (fileSet, error) {
-	dir, err := moduleDir(ctx, ciliumModule)
+	dir, err := source.ModuleDir(ctx, ciliumModule)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"go/token"
 	"strconv"
 	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 )
 
 func generateKindnetd(ctx context.Context) (fileSet, error) {
-	src, err := readModuleFile(ctx, kindModule, kindFile)
+	src, err := source.ReadModuleFile(ctx, kindModule, kindFile)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
 // defaultOut is where the repository keeps the add-ons, seen from the
@@ -101,32 +103,9 @@ func header(source, copyright, changes string) string {
 
 func writeFiles(dir string, files fileSet) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := writeFile(filepath.Join(dir, name), []byte(files[name])); err != nil {
+		if err := source.ReplaceFile(filepath.Join(dir, name), []byte(files[name])); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// writeFile replaces the file at path in one step, so that an interrupted run
-// leaves the old file and not half of the new one.
-func writeFile(path string, content []byte) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("create a temporary file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-
-	_, writeErr := temp.Write(content)
-	if err := errors.Join(writeErr, temp.Chmod(0o644), temp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", temp.Name(), err)
-	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return fmt.Errorf("replace %s: %w", path, err)
 	}
 	return nil
 }

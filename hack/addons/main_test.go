@@ -83,32 +83,3 @@ func TestWriteFilesNeedsTheDirectory(t *testing.T) {
 		t.Errorf("got %v, want %v", err, os.ErrNotExist)
 	}
 }
-
-func TestParseDownload(t *testing.T) {
-	t.Parallel()
-	exit := errors.New("exit status 1")
-	tests := map[string]struct {
-		output        string
-		runErr        error
-		want, wantErr string
-	}{
-		"downloaded": {output: `{"Path": "m", "Dir": "/cache/m@v1"}`, want: "/cache/m@v1"},
-		"refused":    {output: `{"Path": "m", "Error": "no such version"}`, runErr: exit, wantErr: "download m@v1: no such version"},
-		"failed":     {output: `{"Path": "m"}`, runErr: exit, wantErr: "download m@v1: exit status 1"},
-		"no answer":  {runErr: exit, wantErr: "download m@v1: exit status 1\nunexpected end of JSON input"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := parseDownload("m@v1", []byte(test.output), test.runErr)
-			if test.wantErr != "" {
-				wantError(t, err, test.wantErr)
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}

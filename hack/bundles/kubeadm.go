@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+
+	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
 const (
@@ -25,7 +24,7 @@ type kubeadmFacts struct {
 // readKubeadm reads the facts from the sources of the release itself: patch
 // releases change the etcd and CoreDNS versions, so a neighbour will not do.
 func readKubeadm(ctx context.Context, version releaseVersion) (kubeadmFacts, error) {
-	dir, err := moduleDir(ctx, kubernetesModule+"@"+version.String())
+	dir, err := source.ModuleDir(ctx, kubernetesModule+"@"+version.String())
 	if err != nil {
 		return kubeadmFacts{}, err
 	}
@@ -43,40 +42,6 @@ func readKubeadm(ctx context.Context, version releaseVersion) (kubeadmFacts, err
 		return kubeadmFacts{}, err
 	}
 	return kubeadmFacts{ImageRepository: repository, Constants: constants}, nil
-}
-
-// moduleDir has the go command fetch a module and says where it is.
-//
-// It runs in an empty directory, so that the go.mod of this repository can
-// neither replace the module nor be changed.
-func moduleDir(ctx context.Context, module string) (dir string, err error) {
-	work, err := os.MkdirTemp("", "bundles-")
-	if err != nil {
-		return "", fmt.Errorf("create a working directory: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-
-	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
-	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "PWD="+work)
-	output, runErr := cmd.Output()
-	return parseDownload(module, output, runErr)
-}
-
-// parseDownload reads what `go mod download -json` printed. That command also
-// prints JSON when it fails, and then says there what went wrong.
-func parseDownload(module string, output []byte, runErr error) (string, error) {
-	var result struct{ Dir, Error string }
-	if err := json.Unmarshal(output, &result); err != nil {
-		return "", fmt.Errorf("download %s: %w", module, errors.Join(runErr, err))
-	}
-	if result.Error != "" {
-		return "", fmt.Errorf("download %s: %s", module, result.Error)
-	}
-	if runErr != nil {
-		return "", fmt.Errorf("download %s: %w", module, runErr)
-	}
-	return result.Dir, nil
 }
 
 // readImageRepository reads DefaultImageRepository. Every version of kubeadm's

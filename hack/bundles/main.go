@@ -17,7 +17,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
+
+	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
 // defaultPublished is where the repository keeps the hand-kept input, seen
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if opts.check != "" {
 		return check(opts.check, generated, stdout)
 	}
-	return writeFile(opts.out, generated)
+	return source.ReplaceFile(opts.out, generated)
 }
 
 // parseFlags insists on exactly one of -out and -check: the one changes the
@@ -114,27 +115,4 @@ func check(path string, generated []byte, out io.Writer) error {
 		return fmt.Errorf("write the difference: %w", err)
 	}
 	return fmt.Errorf("%s: %w", path, errDiffers)
-}
-
-// writeFile replaces the file at path in one step, so that an interrupted run
-// leaves the old bundles and not half of the new ones.
-func writeFile(path string, content []byte) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("create a temporary file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-
-	_, writeErr := temp.Write(content)
-	if err := errors.Join(writeErr, temp.Chmod(0o644), temp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", temp.Name(), err)
-	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return fmt.Errorf("replace %s: %w", path, err)
-	}
-	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
 // names is the part of constants.go that is the same in all releases from 1.30
@@ -348,7 +350,7 @@ func TestWriteFileAndCheck(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bundles.yaml")
-	if err := writeFile(path, []byte("one\ntwo\nthree\n")); err != nil {
+	if err := source.ReplaceFile(path, []byte("one\ntwo\nthree\n")); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)

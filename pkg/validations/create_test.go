@@ -205,6 +205,13 @@ func TestCreateReportsAllProblems(t *testing.T) {
 				`cluster.yaml:21: spec.workerNodeGroupConfigurations[0].machineHealthCheck.unhealthyMachineTimeout: Invalid value: "0s": must be 1s or more; without a machineHealthCheck no machine is replaced`,
 			},
 		},
+		"rule about two fields beside a third that cannot be read": {
+			file + "  controlPlaneConfiguration: {count: 2}\n  externalEtcdConfiguration: {count: three}\n",
+			[]string{
+				"cluster.yaml:15: spec.controlPlaneConfiguration.count: Invalid value: 2: must be odd: etcd has a member on each control plane machine, and an even number survives no more failures than one less; use 1 or 3",
+				`cluster.yaml:16: spec.externalEtcdConfiguration.count: Invalid value: "three": must be a whole number in decimal digits, without quotes`,
+			},
+		},
 		"kubelet's configuration": {
 			file + "  controlPlaneConfiguration:\n    kubeletConfiguration:\n      maxPods: 200\n      systemReserved:\n        cpu: [1]\n      imageGCLowTresholdPercent: 5\n",
 			[]string{

@@ -1,4 +1,5 @@
-package main
+// Package source fetches what generated files are made from, and writes them.
+package source
 
 import (
 	"context"
@@ -10,12 +11,12 @@ import (
 	"path/filepath"
 )
 
-// moduleDir has the go command fetch a module and says where it is.
+// ModuleDir has the go command fetch a module and says where it is.
 //
 // It runs in an empty directory, so that the go.mod of this repository can
 // neither replace the module nor be changed.
-func moduleDir(ctx context.Context, module string) (dir string, err error) {
-	work, err := os.MkdirTemp("", "addons-")
+func ModuleDir(ctx context.Context, module string) (dir string, err error) {
+	work, err := os.MkdirTemp("", "source-")
 	if err != nil {
 		return "", fmt.Errorf("create a working directory: %w", err)
 	}
@@ -44,9 +45,9 @@ func parseDownload(module string, output []byte, runErr error) (string, error) {
 	return result.Dir, nil
 }
 
-// readModuleFile reads a file of a module, after fetching the module.
-func readModuleFile(ctx context.Context, module, file string) ([]byte, error) {
-	dir, err := moduleDir(ctx, module)
+// ReadModuleFile reads a file of a module, after fetching the module.
+func ReadModuleFile(ctx context.Context, module, file string) ([]byte, error) {
+	dir, err := ModuleDir(ctx, module)
 	if err != nil {
 		return nil, err
 	}
