@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	yamlv3 "go.yaml.in/yaml/v3"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/apis/audit"
@@ -134,6 +135,9 @@ func auditPolicy(content string, path *field.Path) field.ErrorList {
 	if err != nil {
 		return append(errs, withoutValue(path, "must be an audit policy in YAML; the mistake: "+yamlMistake(err)))
 	}
+	if documents(content) > 1 {
+		return append(errs, withoutValue(path, "must be one document; remove what follows the first"))
+	}
 	var value any
 	_ = json.Unmarshal(data, &value) // it was made a moment ago
 	object, ok := value.(map[string]any)
@@ -149,6 +153,20 @@ func auditPolicy(content string, path *field.Path) field.ErrorList {
 	), func(err *field.Error) bool {
 		return err.Type == field.ErrorTypeRequired && slices.Contains(meant, err.Field)
 	})
+}
+
+// documents counts those of a file that can be read and are not empty.
+func documents(content string) int {
+	number := 0
+	for decoder := yamlv3.NewDecoder(strings.NewReader(content)); ; {
+		var document yamlv3.Node
+		if decoder.Decode(&document) != nil {
+			return number
+		}
+		if document.Content[0].ShortTag() != "!!null" {
+			number++
+		}
+	}
 }
 
 // yamlMistake is what a YAML library says, on one line and without its preamble.
