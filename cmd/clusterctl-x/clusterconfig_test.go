@@ -40,7 +40,7 @@ func validate(text string) error {
 	if err != nil {
 		return err
 	}
-	resolved, err := s.resolve(noVersions())
+	resolved, err := a.resolve(s, noVersions())
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	// What the file alone proves wrong is told before a management cluster is asked.
-	resolved, err := s.resolve(noVersions())
+	resolved, err := a.resolve(s, noVersions())
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	if exists {
-		if resolved, err = s.resolve(live.Versions()); err != nil {
+		if resolved, err = a.resolve(s, live.Versions()); err != nil {
 			return err
 		}
 	}

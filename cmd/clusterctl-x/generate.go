@@ -28,11 +28,12 @@ func (a *app) generateManifestsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			resolved, err := s.resolve(noVersions())
+			resolved, err := a.resolve(s, noVersions())
 			if err != nil {
 				return err
 			}
 			a.warn(resolved)
+			a.sayReferences(resolved.Config)
 			objects, err := a.render(s, resolved, "default")
 			if err != nil {
 				return err
@@ -99,11 +100,12 @@ func (a *app) validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			resolved, err := s.resolve(noVersions())
+			resolved, err := a.resolve(s, noVersions())
 			if err != nil {
 				return err
 			}
 			a.warn(resolved)
+			a.sayReferences(resolved.Config)
 			return a.print(document("ClusterVersions", resolved.Versions), func() error {
 				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", fileName(file), resolved.Config.Cluster.Metadata.Name, resolved.Versions.ControlPlane)
 				for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {

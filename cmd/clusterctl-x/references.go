@@ -33,14 +33,16 @@ func (a *app) checkReferences(ctx context.Context, c *connection, config *v1alph
 func missingReferences(ctx context.Context, c *connection, config *v1alpha1.Config, namespace string) ([]string, error) {
 	var missing []string
 	for _, reference := range manifests.References(config) {
-		keys, exists, err := c.DataKeys(ctx, reference.Kind, client.ObjectKey{Namespace: namespace, Name: reference.Name})
+		data, exists, err := c.Data(ctx, reference.Kind, client.ObjectKey{Namespace: namespace, Name: reference.Name})
 		if err != nil {
 			return nil, err
 		}
-		lacks := slices.DeleteFunc(slices.Clone(reference.Keys), func(key string) bool { return slices.Contains(keys, key) })
+		lacks := slices.DeleteFunc(slices.Clone(reference.Keys), func(key string) bool { return slices.Contains(data.Keys, key) })
 		switch {
 		case !exists:
-			missing = append(missing, fmt.Sprintf("%s %s/%s does not exist; create it%s, for %s", reference.Kind, namespace, reference.Name, withKeys(reference.Keys), reference.For))
+			missing = append(missing, fmt.Sprintf("%s %s/%s does not exist; create it%s, for %s", reference.Kind, namespace, reference.Name, described(reference), reference.For))
+		case reference.Type != "" && data.Type != reference.Type:
+			missing = append(missing, fmt.Sprintf("%s %s/%s is of type %s and must be of type %s, for %s; make it again", reference.Kind, namespace, reference.Name, data.Type, reference.Type, reference.For))
 		case len(lacks) > 0:
 			missing = append(missing, fmt.Sprintf("%s %s/%s has no %s; add it, for %s", reference.Kind, namespace, reference.Name, strings.Join(lacks, ", "), reference.For))
 		}
@@ -48,9 +50,21 @@ func missingReferences(ctx context.Context, c *connection, config *v1alpha1.Conf
 	return missing, nil
 }
 
-func withKeys(keys []string) string {
-	if len(keys) == 0 {
-		return ""
+// described is the type and the keys that an object must have.
+func described(reference manifests.Reference) string {
+	var text string
+	if reference.Type != "" {
+		text = " of type " + reference.Type
 	}
-	return " with " + strings.Join(keys, " and ")
+	if len(reference.Keys) > 0 {
+		text += " with " + strings.Join(reference.Keys, " and ")
+	}
+	return text
+}
+
+// sayReferences tells what is to be made beside the cluster's own objects.
+func (a *app) sayReferences(config *v1alpha1.Config) {
+	for _, reference := range manifests.References(config) {
+		a.say("needs %s %s%s in the cluster's namespace, for %s", reference.Kind, reference.Name, described(reference), reference.For)
+	}
 }

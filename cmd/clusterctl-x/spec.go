@@ -86,9 +86,13 @@ func (a *app) readBundles() (*versionsbundle.Bundles, error) {
 	return bundles, nil
 }
 
-// resolve validates the spec.
-func (s spec) resolve(running v1alpha1.ClusterVersions) (validations.Resolved, error) {
-	return validations.Create(s.config, s.bundles, running)
+// resolve validates the spec. Where it is not valid, the warnings are told now.
+func (a *app) resolve(s spec, running v1alpha1.ClusterVersions) (validations.Resolved, error) {
+	resolved, err := validations.Create(s.config, s.bundles, running)
+	if err != nil {
+		a.warn(resolved)
+	}
+	return resolved, err
 }
 
 // warn tells what is read and not acted on, or acts otherwise than expected.

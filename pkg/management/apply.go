@@ -54,7 +54,7 @@ type DifferentError struct {
 
 func (e *DifferentError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster %s exists and is not what the file describes; 'create' changes nothing that exists: use 'clusterctl-x upgrade cluster' to change it", e.Cluster)
+	fmt.Fprintf(&b, "cluster %s exists and is not what the file describes; 'create' changes nothing that exists: give the file back what the cluster has, or delete the cluster first", e.Cluster)
 	for _, change := range e.Changes {
 		for _, field := range change.Fields {
 			fmt.Fprintf(&b, "\n  %s: %s", change.Object, field)

@@ -93,7 +93,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
 				}
 			},
-			wantErr: "cluster a exists and is not what the file describes; 'create' changes nothing that exists: use 'clusterctl-x upgrade cluster' to change it\n" +
+			wantErr: "cluster a exists and is not what the file describes; 'create' changes nothing that exists: give the file back what the cluster has, or delete the cluster first\n" +
 				"  KubeadmControlPlane/a: spec.replicas would become 3",
 		},
 		"a write fails: no further one follows": {

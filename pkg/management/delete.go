@@ -32,9 +32,6 @@ const leftoverPoll = 500 * time.Millisecond
 // their management cluster. progress is called with the state of the cluster
 // while it goes away.
 func (c *Client) DeleteCluster(ctx context.Context, key client.ObjectKey, andWait bool, progress func(state.Cluster)) (bool, error) {
-	if err := c.checkManagesNone(ctx, key); err != nil {
-		return false, err
-	}
 	kinds, err := c.namespacedKinds()
 	if err != nil {
 		return false, c.explain(ctx, err)
@@ -45,6 +42,9 @@ func (c *Client) DeleteCluster(ctx context.Context, key client.ObjectKey, andWai
 	}
 	if len(before) == 0 {
 		return false, nil
+	}
+	if err := c.checkManagesNone(ctx, key); err != nil {
+		return false, err
 	}
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	if err := c.Delete(ctx, cluster); client.IgnoreNotFound(err) != nil {

@@ -13,21 +13,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DataKeys returns the sorted keys of the data of a Secret or ConfigMap, and
-// whether it exists. Values are not kept.
-func (c *Client) DataKeys(ctx context.Context, kind string, key client.ObjectKey) ([]string, bool, error) {
+// Data says what a Secret or ConfigMap has, but none of its values.
+type Data struct {
+	Type string   // of a Secret
+	Keys []string // sorted
+}
+
+// Data returns what a Secret or ConfigMap has, and whether it exists.
+func (c *Client) Data(ctx context.Context, kind string, key client.ObjectKey) (Data, bool, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(schema.GroupVersionKind{Version: metav1.SchemeGroupVersion.Version, Kind: kind})
 	err := c.Get(ctx, key, object)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, false, nil
+		return Data{}, false, nil
 	case err != nil:
-		return nil, false, c.explain(ctx, fmt.Errorf("looking for %s %s: %w", kind, key, err))
+		return Data{}, false, c.explain(ctx, fmt.Errorf("looking for %s %s: %w", kind, key, err))
 	}
 	data, _, err := unstructured.NestedMap(object.Object, "data")
 	if err != nil {
-		return nil, true, fmt.Errorf("reading %s %s: %w", kind, key, err)
+		return Data{}, true, fmt.Errorf("reading %s %s: %w", kind, key, err)
 	}
-	return slices.Sorted(maps.Keys(data)), true, nil
+	secretType, _, err := unstructured.NestedString(object.Object, "type")
+	if err != nil {
+		return Data{}, true, fmt.Errorf("reading %s %s: %w", kind, key, err)
+	}
+	return Data{Type: secretType, Keys: slices.Sorted(maps.Keys(data))}, true, nil
 }

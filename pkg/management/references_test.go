@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-func TestDataKeys(t *testing.T) {
+func TestData(t *testing.T) {
 	t.Parallel()
 	type result struct {
 		Asked  string
-		Keys   []string
+		Data   Data
 		Exists bool
 		Err    string
 	}
@@ -28,12 +28,12 @@ func TestDataKeys(t *testing.T) {
 		err  error
 		want result
 	}{
-		"Secret":        {"Secret", map[string]any{"tls.key": "eA==", "tls.crt": "eQ==", "a": ""}, nil, result{"/v1, Kind=Secret ns/a", []string{"a", "tls.crt", "tls.key"}, true, ""}},
-		"ConfigMap":     {"ConfigMap", map[string]any{"b.yaml": "kind: X", "a.yaml": "kind: Y"}, nil, result{"/v1, Kind=ConfigMap ns/a", []string{"a.yaml", "b.yaml"}, true, ""}},
-		"empty data":    {"Secret", map[string]any{}, nil, result{"/v1, Kind=Secret ns/a", nil, true, ""}},
-		"without data":  {"Secret", nil, nil, result{"/v1, Kind=Secret ns/a", nil, true, ""}},
+		"Secret":        {"Secret", map[string]any{"tls.key": "eA==", "tls.crt": "eQ==", "a": ""}, nil, result{"/v1, Kind=Secret ns/a", Data{Type: "Opaque", Keys: []string{"a", "tls.crt", "tls.key"}}, true, ""}},
+		"ConfigMap":     {"ConfigMap", map[string]any{"b.yaml": "kind: X", "a.yaml": "kind: Y"}, nil, result{"/v1, Kind=ConfigMap ns/a", Data{Keys: []string{"a.yaml", "b.yaml"}}, true, ""}},
+		"empty data":    {"Secret", map[string]any{}, nil, result{"/v1, Kind=Secret ns/a", Data{}, true, ""}},
+		"without data":  {"Secret", nil, nil, result{"/v1, Kind=Secret ns/a", Data{}, true, ""}},
 		"is not there":  {"Secret", nil, apierrors.NewNotFound(secrets, "a"), result{Asked: "/v1, Kind=Secret ns/a"}},
-		"data is wrong": {"Secret", "text", nil, result{"/v1, Kind=Secret ns/a", nil, true, "reading Secret ns/a: .data accessor error: text is of the type string, expected map[string]interface{}"}},
+		"data is wrong": {"Secret", "text", nil, result{"/v1, Kind=Secret ns/a", Data{}, true, "reading Secret ns/a: .data accessor error: text is of the type string, expected map[string]interface{}"}},
 		"forbidden": {"Secret", nil, apierrors.NewForbidden(secrets, "a", errors.New("no")), result{
 			Asked: "/v1, Kind=Secret ns/a",
 			Err:   `looking for Secret ns/a: secrets "a" is forbidden: no; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig`,
@@ -52,15 +52,18 @@ func TestDataKeys(t *testing.T) {
 				if test.data != nil {
 					o.(*unstructured.Unstructured).Object["data"] = test.data
 				}
+				if name == "Secret" {
+					o.(*unstructured.Unstructured).Object["type"] = "Opaque"
+				}
 				return test.err
 			}})
-			keys, exists, err := c.DataKeys(t.Context(), test.kind, client.ObjectKey{Namespace: "ns", Name: "a"})
-			got.Keys, got.Exists = keys, exists
+			data, exists, err := c.Data(t.Context(), test.kind, client.ObjectKey{Namespace: "ns", Name: "a"})
+			got.Data, got.Exists = data, exists
 			if err != nil {
 				got.Err = err.Error()
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("DataKeys (-want +got):\n%s", diff)
+				t.Errorf("Data (-want +got):\n%s", diff)
 			}
 		})
 	}

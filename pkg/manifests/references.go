@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
+
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
@@ -9,6 +11,7 @@ import (
 type Reference struct {
 	Kind string // Secret or ConfigMap
 	Name string
+	Type string   // that a Secret must have; empty where any will do
 	Keys []string // that its data must have
 	For  string   // what it is needed for
 }
@@ -20,19 +23,23 @@ func References(config *v1alpha1.Config) []Reference {
 	if external := spec.ExternalEtcdConfiguration; external != nil && len(external.Endpoints) > 0 {
 		// Cluster API gives these names.
 		references = append(references,
-			Reference{"Secret", name + "-etcd", []string{"tls.crt"}, "the authority of the external etcd"},
-			Reference{"Secret", name + "-apiserver-etcd-client", []string{"tls.crt", "tls.key"}, "the API server's access to the external etcd"},
+			Reference{Kind: "Secret", Name: name + "-etcd", Keys: []string{"tls.crt"}, For: "the authority of the external etcd"},
+			Reference{Kind: "Secret", Name: name + "-apiserver-etcd-client", Keys: []string{"tls.crt", "tls.key"}, For: "the API server's access to the external etcd"},
 		)
 	}
 	if mirror := spec.RegistryMirrorConfiguration; mirror != nil && mirror.Authenticate {
-		references = append(references, Reference{"Secret", registryCredentials, []string{"username", "password"}, "the registry mirror"})
+		references = append(references, Reference{Kind: "Secret", Name: registryCredentials, Keys: []string{"username", "password"}, For: "the registry mirror"})
 	}
 	if config.AWSIam != nil {
-		references = append(references, Reference{"Secret", iamSecret(name), []string{"cert.pem", "key.pem"}, "aws-iam-authenticator; 'aws-iam-authenticator init' makes them"})
+		references = append(references, Reference{Kind: "Secret", Name: iamSecret(name), Keys: []string{"cert.pem", "key.pem"}, For: "aws-iam-authenticator; 'aws-iam-authenticator init' makes them"})
 	}
 	for _, addOn := range spec.AddOns {
 		for _, resource := range addOn.Resources {
-			references = append(references, Reference{Kind: resource.Kind, Name: resource.Name, For: "add-on " + addOn.Name})
+			reference := Reference{Kind: resource.Kind, Name: resource.Name, For: "add-on " + addOn.Name}
+			if resource.Kind == string(addonsv1.SecretClusterResourceSetResourceKind) {
+				reference.Type = string(addonsv1.ClusterResourceSetSecretType)
+			}
+			references = append(references, reference)
 		}
 	}
 	return references

@@ -18,14 +18,14 @@ func TestReferences(t *testing.T) {
 		addOn("none"), addOn("a", v1alpha1.AddOnResource{Kind: "Secret", Name: "b"}),
 	}
 	forAddOns := []Reference{
-		{Kind: "Secret", Name: "b", For: "add-on z"}, {Kind: "ConfigMap", Name: "a", For: "add-on z"}, {Kind: "Secret", Name: "b", For: "add-on a"},
+		{Kind: "Secret", Name: "b", Type: "addons.cluster.x-k8s.io/resource-set", For: "add-on z"}, {Kind: "ConfigMap", Name: "a", For: "add-on z"}, {Kind: "Secret", Name: "b", Type: "addons.cluster.x-k8s.io/resource-set", For: "add-on a"},
 	}
 	etcd := []Reference{
-		{"Secret", "prod-etcd", []string{"tls.crt"}, "the authority of the external etcd"},
-		{"Secret", "prod-apiserver-etcd-client", []string{"tls.crt", "tls.key"}, "the API server's access to the external etcd"},
+		{Kind: "Secret", Name: "prod-etcd", Keys: []string{"tls.crt"}, For: "the authority of the external etcd"},
+		{Kind: "Secret", Name: "prod-apiserver-etcd-client", Keys: []string{"tls.crt", "tls.key"}, For: "the API server's access to the external etcd"},
 	}
-	mirror := []Reference{{"Secret", "registry-credentials", []string{"username", "password"}, "the registry mirror"}}
-	iam := []Reference{{"Secret", "prod-aws-iam-authenticator-ca", []string{"cert.pem", "key.pem"}, "aws-iam-authenticator; 'aws-iam-authenticator init' makes them"}}
+	mirror := []Reference{{Kind: "Secret", Name: "registry-credentials", Keys: []string{"username", "password"}, For: "the registry mirror"}}
+	iam := []Reference{{Kind: "Secret", Name: "prod-aws-iam-authenticator-ca", Keys: []string{"cert.pem", "key.pem"}, For: "aws-iam-authenticator; 'aws-iam-authenticator init' makes them"}}
 	tests := map[string]struct {
 		config v1alpha1.Config
 		spec   v1alpha1.ClusterSpec

@@ -21,27 +21,27 @@ type Resolved struct {
 // Create checks everything that can be known of a new cluster without a
 // management cluster, and resolves its versions. All that is wrong, with what
 // could not be read, is in one error, of type v1alpha1.Problems. running is as
-// for versionsbundle.Resolve.
+// for versionsbundle.Resolve. With an error there are the warnings only.
 func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1alpha1.ClusterVersions) (Resolved, error) {
 	if config.Cluster == nil {
-		return Resolved{}, config.Problems.OrNil()
+		return Resolved{Warnings: config.Warnings}, config.Problems.OrNil()
 	}
 	errs := Spec(config.Cluster)
 	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running)
 	errs = append(errs, unresolved...)
 	errs = append(errs, Versions(config.Cluster, versions)...)
 	if config.Docker != nil {
-		errs = append(errs, fetchedKubeadm(config.Cluster, versions, set)...)
+		errs = append(errs, fetchedKubeadm(config.Cluster, versions, bundles)...)
 	}
 	problems := slices.Concat(config.Problems,
 		config.Locate(v1alpha1.ClusterKind, wellFounded(config, errs)),
 		config.Locate(v1alpha1.OIDCKind, OIDC(config.OIDC)),
 		config.Locate(v1alpha1.AWSIamKind, AWSIam(config.AWSIam)),
 	)
-	if err := problems.OrNil(); err != nil {
-		return Resolved{}, err
-	}
 	warnings := slices.Concat(config.Warnings, config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)))
 	slices.SortStableFunc(warnings, func(a, b v1alpha1.Warning) int { return cmp.Compare(a.Line, b.Line) })
+	if err := problems.OrNil(); err != nil {
+		return Resolved{Warnings: warnings}, err
+	}
 	return Resolved{Config: config, Versions: versions, Set: set, Warnings: warnings}, nil
 }

@@ -142,7 +142,7 @@ func TestCreate(t *testing.T) {
 
 func TestCreateReportsAllProblems(t *testing.T) {
 	t.Parallel()
-	const kubeadm = "need kubeadm v1.36.1 to join, and the versions bundle has no download of it; add it with --bundles, or use a version of minor 1.36"
+	const kubeadm = "need kubeadm v1.36.1 to join, and the versions bundle has no download of it; add it with --bundles, use a version of minor 1.36, or a control plane with a download: v1.30.5, v1.31.5, v1.34.2, v1.34.3, v1.35.1"
 	tests := map[string]struct {
 		text string
 		want []string

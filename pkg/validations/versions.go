@@ -1,8 +1,10 @@
 package validations
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -31,8 +33,8 @@ func Versions(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) fiel
 // fetchedKubeadm returns the groups whose machines could not join: a node of an
 // older minor fetches the kubeadm of the control plane's version, which the
 // bundle must know then.
-func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, set versionsbundle.Set) field.ErrorList {
-	release, found := set[versions.ControlPlane]
+func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, bundles *versionsbundle.Bundles) field.ErrorList {
+	release, found := bundles.Release(versions.ControlPlane)
 	if !found || len(release.Kubeadm) > 0 {
 		return nil
 	}
@@ -44,11 +46,22 @@ func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions
 		}
 		if version.Minor() != versions.ControlPlane.Minor() {
 			errs = append(errs, field.Invalid(path, group.KubernetesVersion.String(),
-				fmt.Sprintf("machines of group %s need kubeadm %s to join, and the versions bundle has no download of it; add it with --bundles, or use a version of minor %s",
-					group.Name, versions.ControlPlane, versions.ControlPlane.Minor())))
+				fmt.Sprintf("machines of group %s need kubeadm %s to join, and the versions bundle has no download of it; add it with --bundles, use a version of minor %s, or a control plane with a download: %s",
+					group.Name, versions.ControlPlane, versions.ControlPlane.Minor(), withKubeadm(bundles))))
 		}
 	}
 	return errs
+}
+
+// withKubeadm are the versions with a download of kubeadm.
+func withKubeadm(bundles *versionsbundle.Bundles) string {
+	var versions []string
+	for _, release := range bundles.Releases() {
+		if len(release.Kubeadm) > 0 {
+			versions = append(versions, release.Version.String())
+		}
+	}
+	return cmp.Or(strings.Join(versions, ", "), "none")
 }
 
 // pinned visits the worker node groups that have a version of their own, with

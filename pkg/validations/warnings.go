@@ -2,8 +2,11 @@ package validations
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	capilabels "sigs.k8s.io/cluster-api/util/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
@@ -24,6 +27,9 @@ func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 	if etcd := spec.ExternalEtcdConfiguration; etcd != nil && len(etcd.Endpoints) == 0 {
 		warn(path.Child("externalEtcdConfiguration"), "the development providers have no machines for etcd: it runs on the control plane's machines")
 	}
+	if idle := withoutEffect(spec); len(idle) > 0 && spec.DatacenterRef.Kind == v1alpha1.InMemoryKind {
+		warn(path.Child("datacenterRef"), "simulated machines run no kubelet, containerd or kube-apiserver that would read "+strings.Join(idle, ", ")+": it is rendered, and changes nothing that can be seen")
+	}
 	networkPlugin(spec, path.Child("clusterNetwork"), warn)
 	for i, entry := range spec.EtcdEncryption {
 		keys(spec.KubernetesVersion.Minor(), entry, path.Child("etcdEncryption").Index(i), warn)
@@ -35,6 +41,37 @@ func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 		warn(path.Child("managementCluster", "name"), "the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet")
 	}
 	return warnings
+}
+
+// withoutEffect are the fields of a spec that programs on the machines read.
+func withoutEffect(spec v1alpha1.ClusterSpec) []string {
+	var names []string
+	add := func(given bool, name string) {
+		if given && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	part := func(labels map[string]string, taints *[]v1alpha1.Taint, kubelet map[string]any) {
+		add(len(labels) > len(capilabels.GetManagedLabels(labels)), "labels")
+		add(taints != nil && len(*taints) > 0, "taints")
+		add(len(kubelet) > 0, "kubeletConfiguration")
+	}
+	config := spec.ControlPlaneConfiguration
+	part(config.Labels, config.Taints, config.KubeletConfiguration)
+	for _, group := range spec.WorkerNodeGroupConfigurations {
+		part(group.Labels, group.Taints, group.KubeletConfiguration)
+	}
+	add(len(config.APIServerExtraArgs) > 0, "apiServerExtraArgs")
+	add(config.AuditPolicyContent != "", "auditPolicyContent")
+	add(len(config.CertSANs) > 0, "certSans")
+	add(spec.ClusterNetwork.DNS.ResolvConf != nil, "dns")
+	add(len(spec.EtcdEncryption) > 0, "etcdEncryption")
+	add(len(spec.IdentityProviderRefs) > 0, "identityProviderRefs")
+	add(spec.PodIAMConfig != nil, "podIamConfig")
+	add(spec.ProxyConfiguration != nil, "proxyConfiguration")
+	add(spec.RegistryMirrorConfiguration != nil, "registryMirrorConfiguration")
+	slices.Sort(names)
+	return names
 }
 
 func networkPlugin(spec v1alpha1.ClusterSpec, path *field.Path, warn func(*field.Path, string)) {
@@ -55,7 +92,7 @@ func keys(version v1alpha1.Minor, entry v1alpha1.EtcdEncryption, path *field.Pat
 			continue
 		}
 		at := path.Child("providers").Index(i).Child("kms")
-		warn(at, fmt.Sprintf("the plugin must listen on %s on every control plane machine before its API server starts; build it into the node image, or create the cluster without etcdEncryption and add it by an upgrade", provider.KMS.SocketListenAddress))
+		warn(at, fmt.Sprintf("the plugin must listen on %s on every control plane machine before its API server starts; build it into the node image", provider.KMS.SocketListenAddress))
 		if provider.KMS.CacheSize != nil && version.Compare(withoutCache) >= 0 {
 			warn(at.Child("cachesize"), fmt.Sprintf("API servers of %s use version 2 of the KMS interface, which has no such cache; ignored", version))
 		}

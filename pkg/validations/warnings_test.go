@@ -14,7 +14,7 @@ func TestWarnings(t *testing.T) {
 	t.Parallel()
 	const (
 		kmsAt    = "spec.etcdEncryption[0].providers[0].kms"
-		listen   = kmsAt + ": the plugin must listen on unix:///kms/a on every control plane machine before its API server starts; build it into the node image, or create the cluster without etcdEncryption and add it by an upgrade"
+		listen   = kmsAt + ": the plugin must listen on unix:///kms/a on every control plane machine before its API server starts; build it into the node image"
 		noPlugin = "spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin"
 	)
 	count := func(least int, count *int) func(*v1alpha1.Cluster) {
@@ -89,7 +89,57 @@ func TestWarnings(t *testing.T) {
 			t.Parallel()
 			var got []string
 			for _, warning := range validations.Warnings(valid(test.change)) {
-				got = append(got, warning.Path+": "+warning.Text)
+				if warning.Path != "spec.datacenterRef" { // has a test of its own
+					got = append(got, warning.Path+": "+warning.Text)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestWarningsOfSimulatedMachines: what programs on machines would read changes
+// nothing where there are no such programs.
+func TestWarningsOfSimulatedMachines(t *testing.T) {
+	t.Parallel()
+	all := func(c *v1alpha1.Cluster) {
+		groups := c.Spec.WorkerNodeGroupConfigurations
+		groups[0].Labels = map[string]string{"role": "a"}
+		groups[1].Taints = &[]v1alpha1.Taint{{Key: "a", Effect: "NoSchedule"}}
+		groups[1].Labels = map[string]string{"role": "b"}
+		c.Spec.ControlPlaneConfiguration.KubeletConfiguration = map[string]any{"maxPods": 5}
+		c.Spec.ControlPlaneConfiguration.APIServerExtraArgs = map[string]string{"v": "2"}
+		c.Spec.ControlPlaneConfiguration.AuditPolicyContent = "a"
+		c.Spec.ControlPlaneConfiguration.CertSANs = []string{"a"}
+		c.Spec.ClusterNetwork.DNS.ResolvConf = &v1alpha1.ResolvConf{}
+		c.Spec.EtcdEncryption = []v1alpha1.EtcdEncryption{{}}
+		c.Spec.IdentityProviderRefs = []v1alpha1.Ref{{}}
+		c.Spec.PodIAMConfig = &v1alpha1.PodIAMConfig{}
+		c.Spec.ProxyConfiguration = &v1alpha1.ProxyConfiguration{}
+		c.Spec.RegistryMirrorConfiguration = &v1alpha1.RegistryMirrorConfiguration{}
+	}
+	for name, test := range map[string]struct {
+		change func(*v1alpha1.Cluster)
+		want   []string
+	}{
+		"all of them": {all, []string{"simulated machines run no kubelet, containerd or kube-apiserver that would read apiServerExtraArgs, auditPolicyContent, certSans, dns, etcdEncryption, identityProviderRefs, kubeletConfiguration, labels, podIamConfig, proxyConfiguration, registryMirrorConfiguration, taints: it is rendered, and changes nothing that can be seen"}},
+		"on docker":   {func(c *v1alpha1.Cluster) { all(c); c.Spec.DatacenterRef.Kind = v1alpha1.DockerKind }, nil},
+		"what Cluster API does by itself": {
+			func(c *v1alpha1.Cluster) {
+				c.Spec.WorkerNodeGroupConfigurations[0].Labels = map[string]string{"node-role.kubernetes.io/a": ""}
+				c.Spec.WorkerNodeGroupConfigurations[0].Taints = &[]v1alpha1.Taint{}
+			}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, warning := range validations.Warnings(valid(test.change)) {
+				if warning.Path == "spec.datacenterRef" {
+					got = append(got, warning.Text)
+				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)

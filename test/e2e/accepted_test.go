@@ -61,7 +61,7 @@ func makeReferences(t *testing.T, namespace string, clusters, addOns []string) {
 		secret(cluster+"-aws-iam-authenticator-ca", "cert.pem", "key.pem")
 	}
 	for _, name := range addOns {
-		secret(name, "manifests")
+		kubectl(t, shared, nil, "create", "secret", "generic", "-n", namespace, name, "--type=addons.cluster.x-k8s.io/resource-set", "--from-literal=manifests=")
 		kubectl(t, shared, nil, "create", "configmap", "-n", namespace, name, "--from-literal=manifests=")
 	}
 }

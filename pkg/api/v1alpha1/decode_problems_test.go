@@ -132,7 +132,7 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 			`cluster.yaml:19: the name of a field must be text; write one, or remove it`,
 		}},
 		"template that was not filled": {with("name: prod\nspec", "name: {{ .Name }}\nspec"), []string{
-			`cluster.yaml:4: metadata.name: Invalid value: "a mapping": must be text: write one value`,
+			`cluster.yaml:4: metadata.name: Invalid value: "a mapping": has braces of a template that was not filled in; render the file first, or put the value in quotes`,
 		}},
 		"fields of EKS Anywhere": {minimal + "  gitOpsRef: {kind: FluxConfig, name: x}\n  workerNodeGroupConfigurations:\n  - name: a\n    machineGroupRef: {}\n", []string{
 			"cluster.yaml:15: spec.gitOpsRef: Forbidden: clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'",

@@ -14,6 +14,9 @@ func kindRules() map[string]string {
 		"GitOpsConfig": "clusterctl-x does not install GitOps tools; remove the document and spec.gitOpsRef, and have yours apply the output of 'clusterctl-x generate manifests'",
 		"Bundles":      "remove the document; give versions bundles with --bundles FILE, in clusterctl-x's own form",
 	}
+	for _, kind := range []string{"Package", "PackageBundle", "PackageBundleController"} {
+		rules[kind] = "curated packages are a service of EKS Anywhere; remove the document and install what you need with your own tools"
+	}
 	for _, provider := range []string{"CloudStack", "Nutanix", "Snow", "Tinkerbell", "VSphere"} {
 		text := "clusterctl-x has no provider " + strings.ToLower(provider) + "; the kinds of datacenter are " + InMemoryKind + " and " + DockerKind + ": remove the document, and have spec.datacenterRef name one of these"
 		rules[provider+"DatacenterConfig"] = text

@@ -92,6 +92,10 @@ func (r *reader) value(place, node *yaml.Node, into reflect.Value, path *field.P
 	if isNull(node) {
 		return
 	}
+	if isTemplate(node) {
+		r.problem(place, field.TypeInvalid(path, describe(node), "has braces of a template that was not filled in; render the file first, or put the value in quotes"))
+		return
+	}
 	if r.depth == maxDepth {
 		r.problem(place, field.Invalid(path, describe(node), fmt.Sprintf("has more than %d levels above it; is it an alias of itself?", maxDepth)))
 		return
@@ -374,6 +378,11 @@ func resolve(node *yaml.Node) *yaml.Node {
 		return node.Alias
 	}
 	return node
+}
+
+// isTemplate tells whether a value is written in two braces.
+func isTemplate(node *yaml.Node) bool {
+	return node.Kind == yaml.MappingNode && len(node.Content) == 2 && node.Content[0].Kind == yaml.MappingNode && isNull(node.Content[1])
 }
 
 func isMerge(node *yaml.Node) bool { return node.ShortTag() == "!!merge" }
