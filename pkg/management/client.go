@@ -54,7 +54,7 @@ func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
 		return nil, err
 	}
 	unbounded := rest.CopyConfig(config)
-	unbounded.QPS, unbounded.Burst = 100, 200
+	unbounded.QPS = -1 // API servers look after themselves (priority and fairness)
 	unbounded.WarningHandler = rest.NoWarnings{}
 	unbounded.UserAgent = "clusterctl-x"
 	bounded := rest.CopyConfig(unbounded)

@@ -41,7 +41,7 @@ func (r renderer) apiServer(version v1alpha1.Version) (bootstrapv1.APIServer, []
 	}
 	var files []bootstrapv1.File
 	if policy := spec.ControlPlaneConfiguration.AuditPolicyContent; policy != "" {
-		files = append(files, file(auditPolicy, "0600", string(policy)))
+		files = append(files, file(auditPolicy, "0600", unindented(string(policy))))
 		maps.Copy(args, auditArguments())
 		server.ExtraVolumes = append(server.ExtraVolumes,
 			fileVolume("audit-policy", auditPolicy),

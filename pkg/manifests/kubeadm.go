@@ -46,6 +46,12 @@ func (r renderer) controlPlaneKubeadm(release versionsbundle.Release) (bootstrap
 	}
 	join := spec.JoinConfiguration
 	spec.InitConfiguration = bootstrapv1.InitConfiguration{NodeRegistration: join.NodeRegistration, Patches: join.Patches}
+	if r.ipv6() {
+		// kubeadm would take the machine's address of version 4, which an API
+		// server with services of version 6 refuses.
+		spec.InitConfiguration.LocalAPIEndpoint.AdvertiseAddress = anyIPv6
+		spec.JoinConfiguration.ControlPlane = &bootstrapv1.JoinControlPlane{LocalAPIEndpoint: bootstrapv1.APIEndpoint{AdvertiseAddress: anyIPv6}}
+	}
 	apiServer, files, err := r.apiServer(release.Version)
 	if err != nil {
 		return spec, err
@@ -129,10 +135,21 @@ func (r renderer) kubeletArguments(node providers.Node, labels map[string]string
 	if resolvConf := r.Config.Cluster.Spec.ClusterNetwork.DNS.ResolvConf; resolvConf != nil {
 		args["resolv-conf"] = resolvConf.Path
 	}
+	if r.ipv6() {
+		args["node-ip"] = anyIPv6
+	}
 	if own := kubeletLabels(labels); len(own) > 0 {
 		args["node-labels"] = strings.Join(own, ",")
 	}
 	return arguments(args)
+}
+
+// anyIPv6 has programs choose one of the machine's addresses of version 6.
+const anyIPv6 = "::"
+
+// ipv6 tells whether the cluster's networks are of version 6.
+func (r renderer) ipv6() bool {
+	return strings.Contains(r.Config.Cluster.Spec.ClusterNetwork.Pods.CIDRBlocks[0], ":")
 }
 
 // kubeletLabels are the labels that a node is born with: all but those that
@@ -184,6 +201,16 @@ func sorted(values map[string]string) []providers.Arg {
 
 func file(path, permissions, content string) bootstrapv1.File {
 	return bootstrapv1.File{Path: path, Owner: "root:root", Permissions: permissions, Content: content}
+}
+
+// unindented text has an empty comment first where it begins with a space or an
+// empty line. Cluster API writes the text into a block of YAML, which takes the
+// indentation of its first line, and ends before a line that has less.
+func unindented(text string) string {
+	if strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\n") {
+		return "#\n" + text
+	}
+	return text
 }
 
 // secretFile has the value of a Secret of the cluster's namespace.

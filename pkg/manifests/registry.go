@@ -19,6 +19,7 @@ const (
 	// directory of their own.
 	everyRegistry = "_default"
 
+	mirrorConfig   = ownDirectory + "/containerd-registry.toml"
 	mirrorCA       = ownDirectory + "/registry-mirror-ca.crt"
 	mirrorUsername = ownDirectory + "/registry-username"
 	mirrorPassword = ownDirectory + "/registry-password"
@@ -30,6 +31,9 @@ const (
 	// credentialsPlace stands in containerd's files until the machine has put
 	// the credentials there.
 	credentialsPlace = "@registry-credentials@"
+	// useHosts is run on the machine: a table may stand once in containerd's
+	// file, which other node images may have with it.
+	useHosts = "grep -qs certs.d " + containerdConfig + " || cat " + mirrorConfig + " >> " + containerdConfig
 	// fillCredentials is run on the machine: no template and no file of ours
 	// has the credentials.
 	fillCredentials = `sed -i "s|` + credentialsPlace + `|$(printf '%s:%s' "$(cat ` + mirrorUsername + `)" "$(cat ` + mirrorPassword + `)" | base64 --wrap=0)|" ` + containerdHosts + `/*/hosts.toml`
@@ -41,10 +45,8 @@ func registryMirror(mirror *v1alpha1.RegistryMirrorConfiguration) ([]bootstrapv1
 	if mirror == nil {
 		return nil, nil
 	}
-	// The comment is one as well where the file does not end with a line break.
-	useHosts := file(containerdConfig, "0644", "# Registries are mirrored as "+containerdHosts+" says.\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n  config_path = "+strconv.Quote(containerdHosts)+"\n")
-	useHosts.Append = new(true)
-	files := []bootstrapv1.File{useHosts}
+	files := []bootstrapv1.File{file(mirrorConfig, "0644", "# Registries are mirrored as "+containerdHosts+" says.\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n  config_path = "+strconv.Quote(containerdHosts)+"\n")}
+	commands := []string{useHosts}
 	permissions := "0644"
 	if mirror.Authenticate {
 		permissions = "0600"
@@ -57,15 +59,15 @@ func registryMirror(mirror *v1alpha1.RegistryMirrorConfiguration) ([]bootstrapv1
 		files = append(files, file(path.Join(containerdHosts, namespace.Registry, "hosts.toml"), permissions, hosts(mirror, namespace.Namespace)))
 	}
 	if mirror.CACertContent != "" {
-		files = append(files, file(mirrorCA, "0644", string(mirror.CACertContent)))
+		files = append(files, file(mirrorCA, "0644", unindented(string(mirror.CACertContent))))
 	}
 	if !mirror.Authenticate {
-		return files, nil
+		return files, commands
 	}
 	return append(files,
 		secretFile(mirrorUsername, "0600", registryCredentials, "username"),
 		secretFile(mirrorPassword, "0600", registryCredentials, "password"),
-	), []string{fillCredentials}
+	), append(commands, fillCredentials)
 }
 
 // hosts is containerd's file about one registry.
@@ -84,7 +86,9 @@ func hosts(mirror *v1alpha1.RegistryMirrorConfiguration, namespace string) strin
 		b.WriteString("  skip_verify = true\n")
 	}
 	if mirror.Authenticate {
-		fmt.Fprintf(&b, "  [host.%s.header]\n    authorization = %q\n", url, "Basic "+credentialsPlace)
+		// Under this very name, containerd replaces the header where the mirror
+		// asks for a token. It would send one in lower case beside the token.
+		fmt.Fprintf(&b, "  [host.%s.header]\n    Authorization = %q\n", url, "Basic "+credentialsPlace)
 	}
 	return b.String()
 }

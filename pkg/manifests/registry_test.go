@@ -35,12 +35,12 @@ func TestHosts(t *testing.T) {
 		"unchecked": {v1alpha1.RegistryMirrorConfiguration{Endpoint: "a", Port: 1, InsecureSkipVerify: true}, "", "[host.\"https://a:1/v2\"]\n" + pull + "  skip_verify = true\n"},
 		"authenticated": {
 			v1alpha1.RegistryMirrorConfiguration{Endpoint: "a", Port: 1, Authenticate: true}, "",
-			"[host.\"https://a:1/v2\"]\n" + pull + "  [host.\"https://a:1/v2\".header]\n    authorization = \"Basic @registry-credentials@\"\n",
+			"[host.\"https://a:1/v2\"]\n" + pull + "  [host.\"https://a:1/v2\".header]\n    Authorization = \"Basic @registry-credentials@\"\n",
 		},
 		"everything": {
 			v1alpha1.RegistryMirrorConfiguration{Endpoint: "fd00::1", Port: 5000, CACertContent: "PEM", InsecureSkipVerify: true, Authenticate: true}, "k8s",
 			"[host.\"https://[fd00::1]:5000/v2/k8s\"]\n" + pull + "  ca = \"/etc/clusterctl-x/registry-mirror-ca.crt\"\n  skip_verify = true\n" +
-				"  [host.\"https://[fd00::1]:5000/v2/k8s\".header]\n    authorization = \"Basic @registry-credentials@\"\n",
+				"  [host.\"https://[fd00::1]:5000/v2/k8s\".header]\n    Authorization = \"Basic @registry-credentials@\"\n",
 		},
 	}
 	for name, test := range tests {
@@ -57,19 +57,19 @@ func TestHosts(t *testing.T) {
 func TestRegistryMirrorFiles(t *testing.T) {
 	t.Parallel()
 	type machine struct{ Files, Commands []string }
-	const config = "/etc/containerd/config.toml 0644 append"
+	const config = "/etc/clusterctl-x/containerd-registry.toml 0644"
 	namespaces := []v1alpha1.OCINamespace{{Registry: "registry.k8s.io", Namespace: "k8s"}, {Registry: "docker.io"}}
 	tests := map[string]struct {
 		mirror *v1alpha1.RegistryMirrorConfiguration
 		want   machine
 	}{
 		"none":           {nil, machine{}},
-		"every registry": {&v1alpha1.RegistryMirrorConfiguration{}, machine{Files: []string{config, "/etc/containerd/certs.d/_default/hosts.toml 0644"}}},
+		"every registry": {&v1alpha1.RegistryMirrorConfiguration{}, machine{Files: []string{config, "/etc/containerd/certs.d/_default/hosts.toml 0644"}, Commands: []string{useHosts}}},
 		"some registries, with an authority": {
 			&v1alpha1.RegistryMirrorConfiguration{OCINamespaces: namespaces, CACertContent: "PEM"},
 			machine{Files: []string{
 				config, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml 0644", "/etc/containerd/certs.d/docker.io/hosts.toml 0644", "/etc/clusterctl-x/registry-mirror-ca.crt 0644",
-			}},
+			}, Commands: []string{useHosts}},
 		},
 		"authenticated": {
 			&v1alpha1.RegistryMirrorConfiguration{OCINamespaces: namespaces[:1], Authenticate: true, CACertContent: "PEM"},
@@ -78,7 +78,7 @@ func TestRegistryMirrorFiles(t *testing.T) {
 					config, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml 0600", "/etc/clusterctl-x/registry-mirror-ca.crt 0644",
 					"/etc/clusterctl-x/registry-username 0600 registry-credentials/username", "/etc/clusterctl-x/registry-password 0600 registry-credentials/password",
 				},
-				Commands: []string{fillCredentials},
+				Commands: []string{useHosts, fillCredentials},
 			},
 		},
 	}
@@ -241,5 +241,46 @@ func TestProxyFiles(t *testing.T) {
 	}
 	if files := proxyFiles(spec(nil, "192.168.0.0/16", "10.96.0.0/12")); files != nil {
 		t.Errorf("files without a proxy: %v", files)
+	}
+}
+
+// TestUseHosts: whoever has the table of registries keeps it, and running the
+// command again changes nothing.
+func TestUseHosts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ before, after string }{
+		"without the table":    {"version = 2\n", "version = 2\nours\n  config_path = \"/etc/containerd/certs.d\"\n"},
+		"with a table already": {"[x.registry]\n  config_path = \"/etc/containerd/certs.d\"\n", "[x.registry]\n  config_path = \"/etc/containerd/certs.d\"\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			config := filepath.Join(root, "config.toml")
+			ours := filepath.Join(root, "ours.toml")
+			for path, text := range map[string]string{config: test.before, ours: "ours\n  config_path = \"/etc/containerd/certs.d\"\n"} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			command := strings.NewReplacer(containerdConfig, config, mirrorConfig, ours).Replace(useHosts)
+			for range 2 {
+				if out, err := exec.CommandContext(t.Context(), "sh", "-c", command).CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v: %s", command, err, out)
+				}
+			}
+			if diff := gocmp.Diff(test.after, string(readFile(t, config))); diff != "" {
+				t.Errorf("containerd's file (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestUnindented: the text of a file begins a block of YAML elsewhere.
+func TestUnindented(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "a: b\n c": "a: b\n c", "# c": "# c", " # c\na: b": "#\n # c\na: b", "\na: b": "#\n\na: b"} {
+		if got := unindented(text); got != want {
+			t.Errorf("unindented(%q) = %q, want %q", text, got, want)
+		}
 	}
 }

@@ -126,16 +126,16 @@ func argumentOwners(spec v1alpha1.ClusterSpec) []argumentOwner {
 
 // auditPolicy is checked as the API server would. A mistake in it has its path
 // in the policy behind the path of the field.
-func auditPolicy(content string, path *field.Path) field.ErrorList {
-	if content == "" {
+func auditPolicy(text string, path *field.Path) field.ErrorList {
+	if text == "" {
 		return nil
 	}
-	errs := atMost(content, maxContent, path)
-	data, err := yaml.YAMLToJSONStrict([]byte(content))
+	errs := content(text, path)
+	data, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
 		return append(errs, withoutValue(path, "must be an audit policy in YAML; the mistake: "+yamlMistake(err)))
 	}
-	if documents(content) > 1 {
+	if documents(text) > 1 {
 		return append(errs, withoutValue(path, "must be one document; remove what follows the first"))
 	}
 	var value any
@@ -156,9 +156,9 @@ func auditPolicy(content string, path *field.Path) field.ErrorList {
 }
 
 // documents counts those of a file that can be read and are not empty.
-func documents(content string) int {
+func documents(text string) int {
 	number := 0
-	for decoder := yamlv3.NewDecoder(strings.NewReader(content)); ; {
+	for decoder := yamlv3.NewDecoder(strings.NewReader(text)); ; {
 		var document yamlv3.Node
 		if decoder.Decode(&document) != nil {
 			return number

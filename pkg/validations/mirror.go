@@ -66,11 +66,11 @@ func ociNamespaces(namespaces []v1alpha1.OCINamespace, path *field.Path) field.E
 
 // certificates are in PEM, with comments. What is wrong is told without its
 // text: it may be a key.
-func certificates(content string, path *field.Path) field.ErrorList {
+func certificates(text string, path *field.Path) field.ErrorList {
 	const remedy = "; use the certificate of the mirror's authority, which begins with -----BEGIN CERTIFICATE-----"
 	invalid := func(detail string) field.ErrorList { return field.ErrorList{withoutValue(path, detail)} }
-	rest := withoutComments(content)
-	if content != "" && rest == "" {
+	rest := withoutComments(text)
+	if text != "" && rest == "" {
 		return invalid("must hold a certificate" + remedy)
 	}
 	for number := 1; rest != ""; number++ {
@@ -87,7 +87,7 @@ func certificates(content string, path *field.Path) field.ErrorList {
 		}
 		rest = withoutComments(string(after))
 	}
-	return atMost(content, maxContent, path)
+	return content(text, path)
 }
 
 const pemBegin = "-----BEGIN "

@@ -25,6 +25,16 @@ func argument(value string, path *field.Path) field.ErrorList {
 	return atMost(value, maxArgument, path)
 }
 
+// content is text that becomes a file on machines. Where it begins with a space
+// or an empty line, an empty comment is put before it.
+func content(text string, path *field.Path) field.ErrorList {
+	most := maxContent
+	if strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\n") {
+		most -= len("#\n")
+	}
+	return atMost(text, most, path)
+}
+
 // atMost does not repeat text that is too long.
 func atMost(text string, most int, path *field.Path) field.ErrorList {
 	if len(text) <= most {

@@ -30,6 +30,12 @@ func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 	if idle := withoutEffect(spec); len(idle) > 0 && spec.DatacenterRef.Kind == v1alpha1.InMemoryKind {
 		warn(path.Child("datacenterRef"), "simulated machines run no kubelet, containerd or kube-apiserver that would read "+strings.Join(idle, ", ")+": it is rendered, and changes nothing that can be seen")
 	}
+	if spec.DatacenterRef.Kind == v1alpha1.DockerKind {
+		overridden(spec.ControlPlaneConfiguration.KubeletConfiguration, path.Child("controlPlaneConfiguration", "kubeletConfiguration"), warn)
+		for i, group := range spec.WorkerNodeGroupConfigurations {
+			overridden(group.KubeletConfiguration, path.Child("workerNodeGroupConfigurations").Index(i).Child("kubeletConfiguration"), warn)
+		}
+	}
 	networkPlugin(spec, path.Child("clusterNetwork"), warn)
 	for i, entry := range spec.EtcdEncryption {
 		keys(spec.KubernetesVersion.Minor(), entry, path.Child("etcdEncryption").Index(i), warn)
@@ -41,6 +47,16 @@ func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 		warn(path.Child("managementCluster", "name"), "the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet")
 	}
 	return warnings
+}
+
+// overridden warns about fields that Cluster API's docker provider sets by
+// arguments of the kubelet, which win (its cloud-init, defaultExtraArg).
+func overridden(kubelet map[string]any, path *field.Path, warn func(*field.Path, string)) {
+	for _, name := range []string{"cgroupRoot", "evictionHard", "failCgroupV1", "failSwapOn", "imageGCHighThresholdPercent", "runtimeCgroups"} {
+		if _, given := kubelet[name]; given {
+			warn(path.Child(name), "machines of docker share the host, and have this set by an argument of the kubelet, which wins")
+		}
+	}
 }
 
 // withoutEffect are the fields of a spec that programs on the machines read.

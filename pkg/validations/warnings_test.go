@@ -147,3 +147,28 @@ func TestWarningsOfSimulatedMachines(t *testing.T) {
 		})
 	}
 }
+
+// TestWarningsOfDockersKubelet: arguments win over the configuration.
+func TestWarningsOfDockersKubelet(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string][]string{
+		v1alpha1.InMemoryKind: nil,
+		v1alpha1.DockerKind: {
+			"spec.controlPlaneConfiguration.kubeletConfiguration.failSwapOn", "spec.workerNodeGroupConfigurations[1].kubeletConfiguration.evictionHard",
+		},
+	} {
+		var got []string
+		for _, warning := range validations.Warnings(valid(func(c *v1alpha1.Cluster) {
+			c.Spec.DatacenterRef.Kind = kind
+			c.Spec.ControlPlaneConfiguration.KubeletConfiguration = map[string]any{"failSwapOn": false, "maxPods": 5}
+			c.Spec.WorkerNodeGroupConfigurations[1].KubeletConfiguration = map[string]any{"evictionHard": map[string]any{}}
+		})) {
+			if strings.Contains(warning.Text, "an argument of the kubelet, which wins") {
+				got = append(got, warning.Path)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: warnings about (-want +got):\n%s", kind, diff)
+		}
+	}
+}
