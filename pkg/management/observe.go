@@ -164,7 +164,7 @@ func (s snapshot) addOn(set addonsv1.ClusterResourceSet) state.AddOn {
 }
 
 func (s snapshot) controlPlanePart() state.Part {
-	part := state.Part{Name: state.ControlPlaneName, Object: s.cluster.Spec.ControlPlaneRef.Kind + "/" + s.cluster.Spec.ControlPlaneRef.Name}
+	part := state.Part{Name: v1alpha1.ControlPlaneName, Object: s.cluster.Spec.ControlPlaneRef.Kind + "/" + s.cluster.Spec.ControlPlaneRef.Name}
 	for _, machine := range s.machines {
 		if _, ok := machine.Labels[clusterv1.MachineControlPlaneLabel]; ok {
 			part.Machines = append(part.Machines, machineState(machine))

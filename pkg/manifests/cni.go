@@ -3,7 +3,6 @@ package manifests
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"strconv"
 	"strings"
 
@@ -23,18 +22,15 @@ func (r renderer) networkPlugin() ([]templater.Object, error) {
 		return nil, nil
 	}
 	strategy := addonsv1.ClusterResourceSetStrategyReconcile
-	pods, err := netip.ParsePrefix(network.Pods.CIDRBlocks[0])
-	if err != nil {
-		return nil, fmt.Errorf("reading the network of pods: %w", err)
-	}
 	var files map[string]string
+	var err error
 	if cilium := network.CNIConfig.Cilium; cilium != nil {
 		if cilium.SkipUpgrade != nil && *cilium.SkipUpgrade {
 			strategy = addonsv1.ClusterResourceSetStrategyApplyOnce
 		}
-		files, err = ciliumManifests(*cilium, pods.Addr().Is6())
+		files, err = ciliumManifests(*cilium, r.ipv6())
 	} else {
-		files, err = kindnetdManifests(pods)
+		files, err = kindnetdManifests(network.Pods.CIDRBlocks[0])
 	}
 	if err != nil {
 		return nil, err
@@ -42,12 +38,12 @@ func (r renderer) networkPlugin() ([]templater.Object, error) {
 	return r.ownAddOn("cni", files, strategy)
 }
 
-func kindnetdManifests(pods netip.Prefix) (map[string]string, error) {
+func kindnetdManifests(pods string) (map[string]string, error) {
 	templates, err := templater.Parse(config.AddOns, "addons/kindnetd.yaml.tmpl")
 	if err != nil {
 		return nil, err
 	}
-	text, err := templates.Render("kindnetd.yaml.tmpl", struct{ Pods string }{pods.String()})
+	text, err := templates.Render("kindnetd.yaml.tmpl", struct{ Pods string }{pods})
 	return map[string]string{"kindnetd.yaml": string(text)}, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net/netip"
 	"strings"
 	"testing"
 
@@ -184,7 +183,7 @@ func TestKindnetd(t *testing.T) {
 
 func renderedKindnetd(t *testing.T, pods string) map[string]string {
 	t.Helper()
-	files, err := kindnetdManifests(netip.MustParsePrefix(pods))
+	files, err := kindnetdManifests(pods)
 	if err != nil {
 		t.Fatal(err)
 	}

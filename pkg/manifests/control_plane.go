@@ -53,7 +53,7 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := r.cluster() + "-" + reservedGroup
+	name := r.cluster() + "-" + v1alpha1.ControlPlaneName
 	machine, err := r.machineTemplate(name, r.provider.ControlPlaneMachine(release))
 	if err != nil {
 		return nil, err
@@ -80,9 +80,6 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 	})
 	return append([]templater.Object{machine, controlPlane}, check...), err
 }
-
-// reservedGroup is the name of the control plane among the groups.
-const reservedGroup = "control-plane"
 
 // controlPlaneStrategy is nil where Cluster API's default is as good.
 func controlPlaneStrategy(strategy *v1alpha1.ControlPlaneRolloutStrategy) *controlplanev1.KubeadmControlPlaneRolloutStrategy {

@@ -165,12 +165,6 @@ func kubeletLabels(labels map[string]string) []string {
 	return own
 }
 
-// machineLabels are the labels that Cluster API carries over from machines to
-// their nodes, sorted.
-func machineLabels(labels map[string]string) []providers.Arg {
-	return sorted(caplabels.GetManagedLabels(labels))
-}
-
 func taints(given *[]v1alpha1.Taint) *[]corev1.Taint {
 	if given == nil {
 		return nil
@@ -185,16 +179,8 @@ func taints(given *[]v1alpha1.Taint) *[]corev1.Taint {
 // arguments of a program, sorted by name.
 func arguments(args map[string]string) []bootstrapv1.Arg {
 	var list []bootstrapv1.Arg
-	for _, arg := range sorted(args) {
-		list = append(list, bootstrapv1.Arg{Name: arg.Name, Value: new(arg.Value)})
-	}
-	return list
-}
-
-func sorted(values map[string]string) []providers.Arg {
-	var list []providers.Arg
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		list = append(list, providers.Arg{Name: name, Value: values[name]})
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		list = append(list, bootstrapv1.Arg{Name: name, Value: new(args[name])})
 	}
 	return list
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// ControlPlaneName is the name of the control plane among the parts of a cluster.
-const ControlPlaneName = "control-plane"
-
 // Cluster is one cluster as Cluster API has it.
 type Cluster struct {
 	Name      string    `json:"name"`

@@ -38,7 +38,7 @@ func cluster(change func(*state.Cluster)) state.Cluster {
 	done := func(*state.Part) {}
 	c := state.Cluster{
 		Name:             "prod",
-		ControlPlane:     part(state.ControlPlaneName, done),
+		ControlPlane:     part(v1alpha1.ControlPlaneName, done),
 		WorkerNodeGroups: []state.Part{part("md-0", done), part("md-1", done)},
 	}
 	change(&c)
@@ -179,14 +179,14 @@ func TestCluster(t *testing.T) {
 	}{
 		"done":            {func(*state.Cluster) {}, seen{true, ""}},
 		"done, no groups": {func(c *state.Cluster) { c.WorkerNodeGroups = nil }, seen{true, ""}},
-		"nothing there":   {func(c *state.Cluster) { *c = state.Cluster{ControlPlane: state.Part{Name: state.ControlPlaneName}} }, seen{false, "control-plane: 0 of 0 machines ready; Cluster API does not report it as available yet"}},
+		"nothing there":   {func(c *state.Cluster) { *c = state.Cluster{ControlPlane: state.Part{Name: v1alpha1.ControlPlaneName}} }, seen{false, "control-plane: 0 of 0 machines ready; Cluster API does not report it as available yet"}},
 		"infrastructure missing": {
 			func(c *state.Cluster) { c.Infrastructure = "not provisioned yet" },
 			seen{false, "infrastructure: not provisioned yet"},
 		},
 		"infrastructure before parts": {
 			func(c *state.Cluster) {
-				c.Infrastructure, c.ControlPlane = "not provisioned yet", part(state.ControlPlaneName, unsettled)
+				c.Infrastructure, c.ControlPlane = "not provisioned yet", part(v1alpha1.ControlPlaneName, unsettled)
 			},
 			seen{false, "infrastructure: not provisioned yet"},
 		},
@@ -222,7 +222,7 @@ func TestCluster(t *testing.T) {
 		},
 		"control plane before groups": {
 			func(c *state.Cluster) {
-				c.ControlPlane, c.WorkerNodeGroups[0] = part(state.ControlPlaneName, unsettled), part("md-0", unsettled)
+				c.ControlPlane, c.WorkerNodeGroups[0] = part(v1alpha1.ControlPlaneName, unsettled), part("md-0", unsettled)
 			},
 			seen{false, "control-plane: 2 of 2 machines ready at v1.34.2; Cluster API does not report it as available yet"},
 		},
@@ -285,7 +285,7 @@ func TestPartsAndVersions(t *testing.T) {
 	for _, p := range c.Parts() {
 		names = append(names, p.Name)
 	}
-	if diff := cmp.Diff([]string{state.ControlPlaneName, "md-0", "md-1"}, names); diff != "" {
+	if diff := cmp.Diff([]string{v1alpha1.ControlPlaneName, "md-0", "md-1"}, names); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 	want := v1alpha1.ClusterVersions{

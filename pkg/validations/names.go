@@ -13,9 +13,6 @@ import (
 // for what Cluster API puts behind it: machine names end in a generated
 // suffix, names of nodes and label values end at 63 characters.
 const (
-	// reservedGroup would give templates the names of the control plane's.
-	reservedGroup = "control-plane"
-
 	maxNameLength  = 40
 	maxGroupLength = 48
 )
@@ -48,7 +45,7 @@ func objectName(name string, path *field.Path) field.ErrorList {
 
 func groupName(cluster, group string, path *field.Path) field.ErrorList {
 	errs := dnsLabel(group, maxGroupLength, path)
-	if group == reservedGroup {
+	if group == v1alpha1.ControlPlaneName { // its templates would have the same names
 		errs = append(errs, field.Invalid(path, group, "is the name of the control plane; use another one for the group"))
 	}
 	if together := len(cluster) + 1 + len(group); len(errs) == 0 && len(cluster) <= maxNameLength && together > maxGroupLength {

@@ -20,7 +20,7 @@ func aCluster(change func(*state.Cluster)) state.Cluster {
 	cluster := state.Cluster{
 		Name: "prod", Namespace: "team", Created: now.Add(-90 * time.Second), Phase: "Provisioned",
 		ControlPlane: state.Part{
-			Name: state.ControlPlaneName, Object: "KubeadmControlPlane/prod", Version: v2, Replicas: 1, Settled: true,
+			Name: v1alpha1.ControlPlaneName, Object: "KubeadmControlPlane/prod", Version: v2, Replicas: 1, Settled: true,
 			Machines: []state.Machine{{Name: "prod-1", Phase: "Running", Version: v2, Kubelet: v2, Ready: true}},
 		},
 		WorkerNodeGroups: []state.Part{{

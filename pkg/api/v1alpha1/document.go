@@ -42,8 +42,6 @@ func (d Document) isUnread(path string) bool {
 	return d.unread[path]
 }
 
-func parentPath(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
-
 // Locate gives errors about the document their place in the file.
 func (d Document) Locate(errs field.ErrorList) Problems {
 	problems := make(Problems, len(errs))

@@ -1,5 +1,9 @@
 package v1alpha1
 
+// ControlPlaneName is the name of the control plane among the parts of a
+// cluster. No worker node group may have it.
+const ControlPlaneName = "control-plane"
+
 // ControlPlaneConfiguration describes the control plane.
 type ControlPlaneConfiguration struct {
 	// Count of control plane machines, at least 1; odd unless etcd is external.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -346,31 +345,6 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 		}
 	}
 }
-
-func child(path *field.Path, name string) *field.Path {
-	if path == nil {
-		return field.NewPath(name)
-	}
-	return path.Child(name)
-}
-
-// pathText is empty for no path.
-func pathText(path *field.Path) string {
-	if path == nil {
-		return ""
-	}
-	return path.String()
-}
-
-// FieldName is the name of a field as it can stand in a path and on one line.
-func FieldName(name string) string {
-	if fieldName.MatchString(name) {
-		return name
-	}
-	return strconv.Quote(name)
-}
-
-var fieldName = regexp.MustCompile(`^[A-Za-z0-9_/-]+$`)
 
 // resolve is the node that an alias stands for.
 func resolve(node *yaml.Node) *yaml.Node {

@@ -1,0 +1,36 @@
+package v1alpha1
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func child(path *field.Path, name string) *field.Path {
+	if path == nil {
+		return field.NewPath(name)
+	}
+	return path.Child(name)
+}
+
+// pathText is empty for no path.
+func pathText(path *field.Path) string {
+	if path == nil {
+		return ""
+	}
+	return path.String()
+}
+
+// FieldName is the name of a field as it can stand in a path and on one line.
+func FieldName(name string) string {
+	if fieldName.MatchString(name) {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
+var fieldName = regexp.MustCompile(`^[A-Za-z0-9_/-]+$`)
+
+func parentPath(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
