@@ -60,7 +60,7 @@ vet: generate-embedded
 
 .PHONY: golden
 golden: ## write the golden files of the tests anew
-	go test ./pkg/manifests ./cmd/clusterctl-x -update
+	go test ./pkg/manifests ./pkg/plan ./cmd/clusterctl-x -update
 
 .PHONY: bundles
 bundles: ## make the versions bundles anew from the Kubernetes modules (downloads them)
@@ -101,6 +101,10 @@ clean: ## remove what was built
 .PHONY: bench
 bench: build peers ## measure the promised figures, beside their peers
 	go run ./test/bench
+
+.PHONY: soak
+soak: build ## upgrade under kills, restarts, second users and hand edits (about half an hour)
+	go run ./test/soak
 
 .PHONY: peers
 peers:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -56,11 +57,26 @@ func (a *app) describeClusterCommand() *cobra.Command {
 				return err
 			}
 			if !exists {
-				return fmt.Errorf("cluster %s: %w; 'clusterctl-x get clusters -A' lists the ones there are", key, management.ErrNotFound)
+				return notFound(key)
 			}
-			return a.print(document("Cluster", cluster), func() error { return a.style(a.out).Tree(a.out, cluster, time.Now()) })
+			asked, err := a.lastAsked(ctx, connection, key)
+			if err != nil {
+				return err
+			}
+			lags := asked.lags(cluster)
+			return a.print(document("Cluster", describedCluster{cluster, lags}), func() error { return a.style(a.out).Tree(a.out, cluster, lags, time.Now()) })
 		},
 	}
+}
+
+// describedCluster is what 'describe' shows.
+type describedCluster struct {
+	state.Cluster
+	Lags []plan.Lag `json:"lags,omitempty"`
+}
+
+func notFound(key client.ObjectKey) error {
+	return fmt.Errorf("cluster %s: %w; 'clusterctl-x get clusters -A' lists the ones there are", key, management.ErrNotFound)
 }
 
 func (a *app) getClustersCommand() *cobra.Command {
@@ -148,7 +164,7 @@ func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, wait bool) 
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("waiting until cluster %s is gone: %w; its deletion goes on: run the same command again to go on waiting", key, err)
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted; the deletion of cluster %s goes on: run the same command again to go on waiting: %w", key, err)
+		return interruptedError(fmt.Sprintf("the deletion of cluster %s goes on: run the same command again to go on waiting", key))
 	case err != nil:
 		return err
 	case !existed:

@@ -117,6 +117,9 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	case created > 0:
 		a.say("cluster %s: %d objects created", key, created)
 	}
+	if err := connection.WriteRecord(ctx, key, recordOf(s, resolved.Versions)); err != nil {
+		return err
+	}
 	if !o.wait {
 		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s' shows how far it is", key, key.Name)
 	}
@@ -144,7 +147,7 @@ func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectK
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w waiting for %s; Cluster API goes on creating cluster %s: run the same command again to go on watching", err, last.Waiting(), key)
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted; Cluster API goes on creating cluster %s: run the same command again to go on watching: %w", key, err)
+		return interruptedError(fmt.Sprintf("Cluster API goes on creating cluster %s: run the same command again to go on watching", key))
 	case err != nil:
 		return err
 	case unchanged:

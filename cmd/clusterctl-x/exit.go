@@ -11,6 +11,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 // Exit codes. They are documented in docs/errors.md and do not change.
@@ -30,12 +32,27 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// interruptedError says what goes on after an interrupt. What the interrupt cut
+// off, down to the signal itself, is no use to people.
+type interruptedError string
+
+func (e interruptedError) Error() string { return "interrupted; " + string(e) }
+
+// Is makes it the error that the exit code depends on.
+func (interruptedError) Is(target error) bool { return target == context.Canceled }
+
 func exitCode(err error) int {
 	var (
 		usage     usageError
 		problems  v1alpha1.Problems
 		refused   *management.RefusedError
 		different *management.DifferentError
+		denied    validations.Refused
+		no        *plan.ImpossibleError
+		preflight *management.PreflightError
+		moved     *management.MovedError
+		locked    *management.LockedError
+		conflict  *management.ConflictError
 	)
 	switch {
 	case err == nil:
@@ -44,9 +61,11 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.Is(err, management.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return exitTimeout
+	case errors.As(err, &denied), errors.As(err, &no), errors.As(err, &preflight):
+		return exitRefused
 	case errors.As(err, &usage), errors.As(err, &problems):
 		return exitInvalid
-	case apierrors.IsConflict(err):
+	case apierrors.IsConflict(err), errors.As(err, &moved), errors.As(err, &locked), errors.As(err, &conflict):
 		return exitConflict
 	case errors.As(err, &refused), errors.As(err, &different), errors.Is(err, management.ErrNotFound),
 		apierrors.IsInvalid(err), apierrors.IsForbidden(err):
@@ -61,6 +80,14 @@ func message(err error) string {
 	var problems v1alpha1.Problems
 	if errors.As(err, &problems) {
 		return problems.Error()
+	}
+	var denied validations.Refused
+	if errors.As(err, &denied) {
+		return denied.Error()
+	}
+	var no *plan.ImpossibleError
+	if errors.As(err, &no) {
+		return "error: " + strings.Join(no.Reasons, "\nerror: ")
 	}
 	var usage usageError
 	if errors.As(err, &usage) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,31 +11,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 func (a *app) generateManifestsCommand() *cobra.Command {
-	var file, directory string
+	var o upgradeOptions
+	var directory string
+	var step int
 	cmd := &cobra.Command{
 		Use:   "manifests -f FILE",
-		Short: "Write exactly what 'create cluster' applies",
+		Short: "Write exactly what 'create cluster' applies, or what one step of an upgrade does",
 		Example: `  clusterctl-x generate manifests -f cluster.yaml | kubectl apply -f -
-  clusterctl-x generate manifests -f cluster.yaml -o manifests/`,
+  clusterctl-x generate manifests -f cluster.yaml -o manifests/
+  clusterctl-x generate manifests -f cluster.yaml --from old.yaml --step 2 -o manifests/`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if directory == outputText || directory == outputJSON || directory == outputYAML {
 				return usageError{fmt.Errorf("-o names a directory here, and manifests are always YAML; if you mean a directory of this name, write ./%s", directory)}
 			}
-			s, err := a.readSpec(file)
-			if err != nil {
+			if err := o.scope.check(); err != nil {
 				return err
 			}
-			resolved, err := a.resolve(s, noVersions())
-			if err != nil {
-				return err
+			if (o.from != "") != cmd.Flags().Changed("step") {
+				return usageError{errors.New("--from and --step go together: the file that describes the cluster as it is, and which step of the way from there")}
 			}
-			a.warn(resolved)
-			a.sayReferences(resolved.Config)
-			objects, err := a.render(s, resolved, "default")
+			objects, err := a.manifests(o, step)
 			if err != nil {
 				return err
 			}
@@ -44,9 +45,33 @@ func (a *app) generateManifestsCommand() *cobra.Command {
 			return a.printManifests(objects)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	o.addTo(cmd)
+	cmd.Flags().StringVar(&o.from, "from", "", "file that describes the cluster as it is: write what a step of the upgrade from there makes of it")
+	cmd.Flags().IntVar(&step, "step", 0, "the step of the upgrade, as 'plan upgrade' numbers them; 0 is what waits for no step")
 	cmd.Flags().StringVarP(&directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
 	return cmd
+}
+
+// manifests are those of the cluster that a file describes, or of a step
+// towards it.
+func (a *app) manifests(o upgradeOptions, step int) ([]templater.Object, error) {
+	if o.from != "" {
+		return a.manifestsOfStep(o, step)
+	}
+	if !o.scope.whole() || o.latestPatches {
+		return nil, usageError{errors.New("--control-plane-only, --worker-node-groups and --latest-patches are about the steps of an upgrade: use them with --from and --step")}
+	}
+	s, err := a.readSpec(o.file)
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := a.resolve(s, noVersions())
+	if err != nil {
+		return nil, err
+	}
+	a.warn(resolved)
+	a.sayReferences(resolved.Config)
+	return a.render(s, resolved, "default")
 }
 
 func (a *app) printManifests(objects []templater.Object) error {
@@ -90,32 +115,51 @@ func (a *app) writeManifests(directory string, objects []templater.Object) error
 }
 
 func (a *app) validateCommand() *cobra.Command {
-	var file string
+	var o upgradeOptions
 	cmd := &cobra.Command{
 		Use:   "validate -f FILE",
 		Short: "Check a file as 'create cluster' does, without a management cluster",
-		Args:  noArgs,
+		Example: `  clusterctl-x validate -f cluster.yaml
+  clusterctl-x validate -f cluster.yaml --from old.yaml`,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			s, err := a.readSpec(file)
+			resolved, steps, err := a.validated(o)
 			if err != nil {
 				return err
 			}
-			resolved, err := a.resolve(s, noVersions())
-			if err != nil {
-				return err
-			}
-			a.warn(resolved)
 			a.sayReferences(resolved.Config)
 			return a.print(document("ClusterVersions", resolved.Versions), func() error {
-				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", fileName(file), resolved.Config.Cluster.Metadata.Name, resolved.Versions.ControlPlane)
+				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", fileName(o.file), resolved.Config.Cluster.Metadata.Name, resolved.Versions.ControlPlane)
 				for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
 					line += fmt.Sprintf(", %s %s", group.Name, resolved.Versions.WorkerNodeGroups[group.Name])
+				}
+				if o.from != "" {
+					line += fmt.Sprintf("; steps from %s: %d", fileName(o.from), steps)
 				}
 				_, err := fmt.Fprintln(a.out, line)
 				return err
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	cmd.Flags().StringVar(&o.from, "from", "", "file that describes the cluster as it is: check also that it can be upgraded from there")
 	return cmd
+}
+
+// validated is the valid spec of a file; with --from also one that the cluster
+// of the other file can be upgraded to, in so many steps.
+func (a *app) validated(o upgradeOptions) (validations.Resolved, int, error) {
+	if o.from != "" {
+		p, _, err := a.prepareOffline(o)
+		return p.resolved, len(p.plan.Steps), err
+	}
+	s, err := a.readSpec(o.file)
+	if err != nil {
+		return validations.Resolved{}, 0, err
+	}
+	resolved, err := a.resolve(s, noVersions())
+	if err == nil {
+		a.warn(resolved)
+	}
+	return resolved, 0, err
 }

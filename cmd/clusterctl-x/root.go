@@ -57,8 +57,9 @@ func run(ctx context.Context, args []string, s streams) int {
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "clusterctl-x",
-		Short: "One file describes a Kubernetes cluster; one command creates it",
-		Long: `clusterctl-x creates Kubernetes clusters from one file each, on Cluster API.
+		Short: "One file describes a Kubernetes cluster; one command creates it, one upgrades it",
+		Long: `clusterctl-x creates and upgrades Kubernetes clusters from one file each, on
+Cluster API.
 
 It works on a management cluster: the one of your kubeconfig, or an embedded one
 that it starts on this machine by itself.
@@ -92,8 +93,11 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.group("create", "Create a cluster", a.createClusterCommand()),
+		a.group("upgrade", "Upgrade a cluster", a.upgradeClusterCommand()),
+		a.group("plan", "Show what a command would do", a.planUpgradeCommand()),
 		a.group("delete", "Delete a cluster", a.deleteClusterCommand()),
 		a.group("describe", "Show a cluster with all its machines", a.describeClusterCommand()),
+		a.group("watch", "Show what happens to a cluster", a.watchClusterCommand()),
 		a.group("get", "List clusters, or get a kubeconfig", a.getClustersCommand(), a.getKubeconfigCommand()),
 		a.group("generate", "Write manifests or a file to begin with", a.generateManifestsCommand(), a.generateClusterConfigCommand(), a.generateSchemaCommand()),
 		a.explainCommand(),

@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		testscript.Run(t, testscript.Params{
 			Dir:                 dir,
 			Setup:               setUp,
-			Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCodeIs},
+			Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCodeIs, "documented": documented},
 			UpdateScripts:       *update,
 			RequireExplicitExec: true,
 			RequireUniqueNames:  true,

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
@@ -19,6 +17,7 @@ import (
 
 // spec is a decoded file with the bundles to resolve it.
 type spec struct {
+	data    []byte // as it was read
 	config  *v1alpha1.Config
 	bundles *versionsbundle.Bundles
 }
@@ -28,12 +27,17 @@ func (a *app) readSpec(file string) (spec, error) {
 	if file == "" {
 		return spec{}, usageError{errors.New("-f FILE is required: the file that describes the cluster")}
 	}
-	data, err := a.readFile(file)
+	return a.readSpecOf("-f names the file that describes the cluster, and - is standard input", file)
+}
+
+// readSpecOf reads the file of a flag, which the remedy is about.
+func (a *app) readSpecOf(remedy, file string) (spec, error) {
+	data, err := a.readFile(remedy, file)
 	if err != nil {
 		return spec{}, err
 	}
 	bundles, err := a.readBundles()
-	return spec{config: v1alpha1.Decode(fileName(file), data), bundles: bundles}, err
+	return spec{data: data, config: v1alpha1.Decode(fileName(file), data), bundles: bundles}, err
 }
 
 // fileName is what people call the file of -f.
@@ -44,14 +48,17 @@ func fileName(file string) string {
 	return file
 }
 
-func (a *app) readFile(file string) ([]byte, error) {
-	read, remedy := readFile, "; -f names the file that describes the cluster, and - is standard input"
+func (a *app) readFile(remedy, file string) ([]byte, error) {
 	if file == "-" {
-		read, remedy = func(string) ([]byte, error) { return readStart(a.in) }, ""
+		data, err := readStart(a.in)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("reading the cluster spec: %w", err)}
+		}
+		return data, nil
 	}
-	data, err := read(file)
+	data, err := readFile(file)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("reading the cluster spec: %w%s", err, remedy)}
+		return nil, usageError{fmt.Errorf("reading the cluster spec: %w; %s", err, remedy)}
 	}
 	return data, nil
 }
@@ -105,23 +112,12 @@ func (a *app) warn(resolved validations.Resolved) {
 // render makes the objects of the cluster, in the namespace of the flag, else
 // of the file, else the given one.
 func (a *app) render(s spec, resolved validations.Resolved, namespace string) ([]templater.Object, error) {
-	return manifests.Render(manifests.Input{
+	objects, err := manifests.Render(manifests.Input{
 		Config:    resolved.Config,
 		Versions:  resolved.Versions,
 		Set:       resolved.Set,
 		Namespace: cmp.Or(a.options.Namespace, resolved.Config.Cluster.Metadata.Namespace, namespace),
 		Downloads: s.bundles.Releases(),
 	})
-}
-
-func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error) {
-	decoded := make([]*unstructured.Unstructured, len(objects))
-	for i, object := range objects {
-		u, err := object.Unstructured()
-		if err != nil {
-			return nil, err
-		}
-		decoded[i] = u
-	}
-	return decoded, nil
+	return objects.All(), err
 }

@@ -2,25 +2,23 @@ package management
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"gomodules.xyz/jsonpatch/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
 // Change is what applying an object would do, or did.
 type Change struct {
 	Object string // Kind/name
 	Action Action
-	// Fields that would change, as "path: live value -> wanted value", for
-	// Action Changed. Values of Secrets are left out.
-	Fields []string
+	// Fields that would change, for Action Changed.
+	Fields []changes.Field
 }
 
 // Action says what happens to an object.
@@ -54,7 +52,7 @@ type DifferentError struct {
 
 func (e *DifferentError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster %s exists and is not what the file describes; 'create' changes nothing that exists: give the file back what the cluster has, or delete the cluster first", e.Cluster)
+	fmt.Fprintf(&b, "cluster %s exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what", e.Cluster)
 	for _, change := range e.Changes {
 		for _, field := range change.Fields {
 			fmt.Fprintf(&b, "\n  %s: %s", change.Object, field)
@@ -68,18 +66,18 @@ func (e *DifferentError) Error() string {
 // after a create that was stopped, the missing ones are added. It returns what
 // was done. With dryRun nothing is written.
 func (c *Client) CreateCluster(ctx context.Context, cluster string, objects []*unstructured.Unstructured, dryRun bool) ([]Change, error) {
-	changes, err := create(ctx, c, cluster, objects, dryRun)
-	return changes, c.explain(ctx, err)
+	done, err := create(ctx, c, cluster, objects, dryRun)
+	return done, c.explain(ctx, err)
 }
 
 func create(ctx context.Context, w writer, cluster string, objects []*unstructured.Unstructured, dryRun bool) ([]Change, error) {
-	var changes, different []Change
+	var all, different []Change
 	for _, object := range objects {
 		change, err := w.Try(ctx, object)
 		if err != nil {
 			return nil, fmt.Errorf("trying to apply %s/%s: %w", object.GetKind(), object.GetName(), err)
 		}
-		changes = append(changes, change)
+		all = append(all, change)
 		if change.Action == Changed {
 			different = append(different, change)
 		}
@@ -88,17 +86,17 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 		return nil, &DifferentError{Cluster: cluster, Changes: different}
 	}
 	if dryRun {
-		return changes, nil
+		return all, nil
 	}
 	for i, object := range objects {
-		if changes[i].Action == Unchanged {
+		if all[i].Action == Unchanged {
 			continue
 		}
 		if err := w.Write(ctx, object); err != nil {
 			return nil, fmt.Errorf("applying %s/%s: %w; run the same command again to go on", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return changes, nil
+	return all, nil
 }
 
 // maxTries of a comparison with an object that others write at the same time.
@@ -142,7 +140,7 @@ func (c *Client) tryOnce(ctx context.Context, object *unstructured.Unstructured)
 	if !live.GetDeletionTimestamp().IsZero() {
 		return change, "", &RefusedError{Check: "being-deleted", Reason: change.Object + " is being deleted; wait until it is gone"}
 	}
-	change.Fields, err = differences(live, wanted)
+	change.Fields, err = changes.Between(live, wanted)
 	change.Action = Unchanged
 	if len(change.Fields) > 0 {
 		change.Action = Changed
@@ -169,68 +167,4 @@ func namespaceMissing(err error, namespace string) error {
 		return &RefusedError{Check: "namespace-missing", Reason: fmt.Sprintf("namespace %s does not exist in the management cluster; create it with 'kubectl create namespace %s'", namespace, namespace)}
 	}
 	return err
-}
-
-// differences lists the fields in which wanted differs from live, besides
-// those that the API server writes itself. It is sorted.
-func differences(live, wanted *unstructured.Unstructured) ([]string, error) {
-	before, err := normalized(live)
-	if err != nil {
-		return nil, err
-	}
-	after, err := normalized(wanted)
-	if err != nil {
-		return nil, err
-	}
-	patch, err := jsonpatch.CreatePatch(before, after)
-	if err != nil {
-		return nil, fmt.Errorf("comparing %s/%s: %w", live.GetKind(), live.GetName(), err)
-	}
-	fields := make([]string, len(patch))
-	for i, operation := range patch {
-		path := fieldPath(operation.Path)
-		switch {
-		case live.GetKind() == "Secret":
-			fields[i] = path + " differs"
-		case operation.Operation == "remove":
-			fields[i] = path + " would be removed"
-		default:
-			value, err := fieldValue(operation.Value)
-			if err != nil {
-				return nil, fmt.Errorf("comparing %s/%s: %s: %w", live.GetKind(), live.GetName(), path, err)
-			}
-			fields[i] = path + " would become " + value
-		}
-	}
-	slices.Sort(fields)
-	return fields, nil
-}
-
-// fieldPath is a JSON pointer (RFC 6901) with dots. The order matters: "~01" is
-// the text "~1".
-func fieldPath(pointer string) string {
-	path := strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
-	path = strings.ReplaceAll(path, "~1", "/")
-	return strings.ReplaceAll(path, "~0", "~")
-}
-
-// fieldValue is text as it is, and everything else as JSON.
-func fieldValue(value any) (string, error) {
-	if text, ok := value.(string); ok {
-		return text, nil
-	}
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // people read it
-	err := encoder.Encode(value)
-	return strings.TrimSuffix(b.String(), "\n"), err
-}
-
-func normalized(object *unstructured.Unstructured) ([]byte, error) {
-	o := object.DeepCopy()
-	delete(o.Object, "status")
-	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
-		unstructured.RemoveNestedField(o.Object, "metadata", field)
-	}
-	return o.MarshalJSON()
 }

@@ -19,7 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 )
 
 // FieldOwner is the name under which clusterctl-x owns fields.
@@ -49,7 +52,8 @@ type Client struct {
 // Cluster API's v1beta2 contract were found.
 func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
 	scheme := runtime.NewScheme()
-	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme)
+	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, coordinationv1.AddToScheme,
+		authorizationv1.AddToScheme, policyv1.AddToScheme, metav1.AddMetaToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/golang/mock/gomock"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
 func object(kind, name string) *unstructured.Unstructured {
@@ -20,7 +22,7 @@ func TestCreateOrder(t *testing.T) {
 	t.Parallel()
 	cluster, controlPlane, group := object("Cluster", "a"), object("KubeadmControlPlane", "a"), object("MachineDeployment", "a-md-0")
 	objects := []*unstructured.Unstructured{cluster, controlPlane, group}
-	change := func(o *unstructured.Unstructured, action Action, fields ...string) Change {
+	change := func(o *unstructured.Unstructured, action Action, fields ...changes.Field) Change {
 		return Change{Object: o.GetKind() + "/" + o.GetName(), Action: action, Fields: fields}
 	}
 	refused := errors.New("webhook says no")
@@ -89,11 +91,11 @@ func TestCreateOrder(t *testing.T) {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
 					w.Try(gomock.Any(), cluster).Return(change(cluster, Unchanged), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Changed, "spec.replicas would become 3"), nil),
+					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Changed, changes.Field{Path: "spec.replicas", Change: "would become 3"}), nil),
 					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
 				}
 			},
-			wantErr: "cluster a exists and is not what the file describes; 'create' changes nothing that exists: give the file back what the cluster has, or delete the cluster first\n" +
+			wantErr: "cluster a exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what\n" +
 				"  KubeadmControlPlane/a: spec.replicas would become 3",
 		},
 		"a write fails: no further one follows": {

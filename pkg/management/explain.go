@@ -19,6 +19,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case stopped(ctx) != nil:
+		return stopped(ctx)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("interrupted while %w (%w); run the same command again to go on", err, context.Canceled)
 	case apierrors.IsForbidden(err):
@@ -32,4 +34,12 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	default:
 		return err
 	}
+}
+
+// stopped is why a context ended, where somebody said so.
+func stopped(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
 }

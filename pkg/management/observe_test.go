@@ -1,6 +1,8 @@
 package management
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -26,47 +30,88 @@ func objectMeta(name string, labels map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 2, CreationTimestamp: metav1.NewTime(born), Labels: labels}
 }
 
+// Versions of aCluster.
+const (
+	controlPlaneVersion = "v1.34.4"
+	workerVersion       = "v1.33.13"
+)
+
+// machineSpec is what the machines of aCluster are made from.
+func machineSpec(version, bootstrap, infrastructure string) clusterv1.MachineSpec {
+	return clusterv1.MachineSpec{
+		Version: version, FailureDomain: "a",
+		Bootstrap:         clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{APIGroup: "bootstrap", Kind: "Config", Name: bootstrap}},
+		InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure", Kind: "Machine", Name: infrastructure},
+	}
+}
+
+// machine is ready, and owned by a MachineSet unless the name of it is empty.
+func machine(name, version, set string, labels map[string]string) clusterv1.Machine {
+	m := clusterv1.Machine{
+		ObjectMeta: objectMeta(name, labels),
+		Spec:       machineSpec(version, name, name),
+		Status: clusterv1.MachineStatus{
+			Phase: "Running", NodeRef: clusterv1.MachineNodeReference{Name: name}, NodeInfo: &corev1.NodeSystemInfo{KubeletVersion: version},
+			Conditions: condition(clusterv1.MachineReadyCondition, metav1.ConditionTrue, ""),
+		},
+	}
+	if set != "" {
+		yes := true
+		m.OwnerReferences = []metav1.OwnerReference{{Kind: "MachineSet", Name: set, Controller: &yes}}
+	}
+	return m
+}
+
+// workerOf is a machine of the worker node group of aCluster.
+func workerOf(set, name, version string) clusterv1.Machine {
+	return machine(name, version, set, map[string]string{clusterv1.MachineDeploymentNameLabel: "c-md-0"})
+}
+
+// machineSet is one of the worker node group of aCluster.
+func machineSet(name string, spec clusterv1.MachineSpec) clusterv1.MachineSet {
+	return clusterv1.MachineSet{
+		ObjectMeta: objectMeta(name, map[string]string{clusterv1.MachineDeploymentNameLabel: "c-md-0"}),
+		Spec:       clusterv1.MachineSetSpec{Template: clusterv1.MachineTemplateSpec{Spec: spec}},
+	}
+}
+
 // aCluster has one control plane machine and one group of one machine, both done.
 func aCluster() snapshot {
 	provisioned := true
 	one := int32(1)
-	machine := func(name, version string, labels map[string]string) clusterv1.Machine {
-		return clusterv1.Machine{
-			ObjectMeta: objectMeta(name, labels),
-			Spec:       clusterv1.MachineSpec{Version: version},
-			Status: clusterv1.MachineStatus{
-				Phase: "Running", NodeRef: clusterv1.MachineNodeReference{Name: name}, NodeInfo: &corev1.NodeSystemInfo{KubeletVersion: version},
-				Conditions: condition(clusterv1.MachineReadyCondition, metav1.ConditionTrue, ""),
-			},
-		}
-	}
+	worker := machineSpec(workerVersion, "c-md-0", "c-md-0")
+	cluster := objectMeta("c", nil)
+	cluster.UID = "uid"
 	return snapshot{
 		cluster: clusterv1.Cluster{
-			ObjectMeta: objectMeta("c", nil),
-			Spec:       clusterv1.ClusterSpec{ControlPlaneRef: clusterv1.ContractVersionedObjectReference{Kind: "KubeadmControlPlane", Name: "c"}},
+			ObjectMeta: cluster,
+			Spec: clusterv1.ClusterSpec{
+				ControlPlaneRef:      clusterv1.ContractVersionedObjectReference{Kind: "KubeadmControlPlane", Name: "c"},
+				ControlPlaneEndpoint: clusterv1.APIEndpoint{Host: "host", Port: 6443},
+			},
 			Status: clusterv1.ClusterStatus{
 				Phase: "Provisioned", Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: &provisioned},
 			},
 		},
 		controlPlane: &controlplanev1.KubeadmControlPlane{
 			ObjectMeta: objectMeta("c", nil),
-			Spec:       controlplanev1.KubeadmControlPlaneSpec{Replicas: &one, Version: "v1.34.4"},
+			Spec:       controlplanev1.KubeadmControlPlaneSpec{Replicas: &one, Version: controlPlaneVersion},
 			Status: controlplanev1.KubeadmControlPlaneStatus{
-				ObservedGeneration: 2, Conditions: condition(controlplanev1.KubeadmControlPlaneAvailableCondition, metav1.ConditionTrue, ""),
+				ObservedGeneration: 2, UpToDateReplicas: &one,
+				Conditions: condition(controlplanev1.KubeadmControlPlaneAvailableCondition, metav1.ConditionTrue, ""),
 			},
 		},
 		deployments: []clusterv1.MachineDeployment{{
 			ObjectMeta: objectMeta("c-md-0", map[string]string{WorkerNodeGroupLabel: "md-0"}),
-			Spec: clusterv1.MachineDeploymentSpec{
-				Replicas: &one, Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{Version: "v1.33.13"}},
-			},
+			Spec:       clusterv1.MachineDeploymentSpec{Replicas: &one, Template: clusterv1.MachineTemplateSpec{Spec: worker}},
 			Status: clusterv1.MachineDeploymentStatus{
 				ObservedGeneration: 2, Conditions: condition(clusterv1.MachineDeploymentAvailableCondition, metav1.ConditionTrue, ""),
 			},
 		}},
+		sets: []clusterv1.MachineSet{machineSet("c-md-0-x", worker)},
 		machines: []clusterv1.Machine{
-			machine("c-1", "v1.34.4", map[string]string{clusterv1.MachineControlPlaneLabel: ""}),
-			machine("c-md-0-1", "v1.33.13", map[string]string{clusterv1.MachineDeploymentNameLabel: "c-md-0"}),
+			machine("c-1", controlPlaneVersion, "", map[string]string{clusterv1.MachineControlPlaneLabel: ""}),
+			workerOf("c-md-0-x", "c-md-0-1", workerVersion),
 		},
 	}
 }
@@ -84,35 +129,59 @@ func resourceSet(name string, change func(*addonsv1.ClusterResourceSet)) addonsv
 	return set
 }
 
+// doneMachine is what a machine of aCluster looks like.
+func doneMachine(name, version string) state.Machine {
+	v := v1alpha1.MustParseVersion(version)
+	return state.Machine{Name: name, Phase: "Running", Version: v, Node: name, Kubelet: v, Ready: true, Since: born}
+}
+
 // doneState is what aCluster looks like.
 func doneState() state.Cluster {
-	cp, md := v1alpha1.MustParseVersion("v1.34.4"), v1alpha1.MustParseVersion("v1.33.13")
 	return state.Cluster{
-		Name: "c", Namespace: "ns", Created: born, Phase: "Provisioned",
+		Name: "c", Namespace: "ns", UID: "uid", Generation: 2, Created: born, Phase: "Provisioned",
 		ControlPlane: state.Part{
-			Name: "control-plane", Object: "KubeadmControlPlane/c", Version: cp, Replicas: 1, Settled: true,
-			Machines: []state.Machine{{Name: "c-1", Phase: "Running", Version: cp, Node: "c-1", Kubelet: cp, Ready: true}},
+			Name: "control-plane", Object: "KubeadmControlPlane/c", Generation: 2, Version: v1alpha1.MustParseVersion(controlPlaneVersion),
+			Replicas: 1, Settled: true, Machines: []state.Machine{doneMachine("c-1", controlPlaneVersion)},
 		},
 		WorkerNodeGroups: []state.Part{{
-			Name: "md-0", Object: "MachineDeployment/c-md-0", Version: md, Replicas: 1, Settled: true,
-			Machines: []state.Machine{{Name: "c-md-0-1", Phase: "Running", Version: md, Node: "c-md-0-1", Kubelet: md, Ready: true}},
+			Name: "md-0", Object: "MachineDeployment/c-md-0", Generation: 2, Version: v1alpha1.MustParseVersion(workerVersion),
+			Replicas: 1, Settled: true, Machines: []state.Machine{doneMachine("c-md-0-1", workerVersion)},
 		}},
 	}
 }
 
-func TestState(t *testing.T) {
+// stateTest changes aCluster, and what is to be seen of it then.
+type stateTest struct {
+	change func(s *snapshot)
+	want   func(c *state.Cluster)
+}
+
+func testState(t *testing.T, tests map[string]stateTest) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, want := aCluster(), doneState()
+			test.change(&s)
+			test.want(&want)
+			if diff := cmp.Diff(want, s.state(), cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
+				t.Errorf("state (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDoneState(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		change func(s *snapshot)
-		want   func(c *state.Cluster)
-	}{
+	if c := aCluster().state(); !c.Done() {
+		t.Errorf("a cluster that is as wanted waits for %s", c.Waiting())
+	}
+}
+
+func TestClusterState(t *testing.T) {
+	t.Parallel()
+	testState(t, map[string]stateTest{
 		"done": {func(*snapshot) {}, func(*state.Cluster) {}},
-		"no control plane object yet": {
-			func(s *snapshot) { s.controlPlane, s.machines = nil, s.machines[1:] },
-			func(c *state.Cluster) {
-				c.ControlPlane = state.Part{Name: "control-plane", Object: "KubeadmControlPlane/c", Reason: "KubeadmControlPlane/c does not exist yet"}
-			},
-		},
 		"infrastructure not provisioned": {
 			func(s *snapshot) {
 				s.cluster.Status.Initialization = clusterv1.ClusterInitializationStatus{}
@@ -120,53 +189,12 @@ func TestState(t *testing.T) {
 			},
 			func(c *state.Cluster) { c.Infrastructure = "no network" },
 		},
-		"a change that Cluster API has not seen": {
-			func(s *snapshot) { s.deployments[0].Generation, s.controlPlane.Generation = 3, 3 },
-			func(c *state.Cluster) { c.ControlPlane.Settled, c.WorkerNodeGroups[0].Settled = false, false },
-		},
-		"a MachineSet that may make no machines": {
+		"infrastructure not provisioned, and nobody says why": {
 			func(s *snapshot) {
-				s.machines = s.machines[:1]
-				s.sets = []clusterv1.MachineSet{{
-					ObjectMeta: objectMeta("c-md-0-x", map[string]string{clusterv1.MachineDeploymentNameLabel: "c-md-0"}),
-					Status: clusterv1.MachineSetStatus{Conditions: condition(clusterv1.MachineSetScalingUpCondition, metav1.ConditionTrue,
-						"Scaling up from 0 to 1 replicas is blocked because:\n* KubeadmVersionSkew preflight")},
-				}}
+				no := false
+				s.cluster.Status.Initialization.InfrastructureProvisioned = &no
 			},
-			func(c *state.Cluster) {
-				c.WorkerNodeGroups[0].Machines = nil
-				c.WorkerNodeGroups[0].Reason = "Scaling up from 0 to 1 replicas is blocked because:; KubeadmVersionSkew preflight"
-			},
-		},
-		"machine that is not ready, with the first of its reasons": {
-			func(s *snapshot) {
-				s.machines[1].Status.Phase = ""
-				s.machines[1].Status.NodeInfo = nil
-				s.machines[1].Status.NodeRef = clusterv1.MachineNodeReference{}
-				s.machines[1].Status.Conditions = condition(clusterv1.MachineReadyCondition, metav1.ConditionFalse, "* BootstrapConfigReady: waiting\n* NodeHealthy: waiting")
-			},
-			func(c *state.Cluster) {
-				c.WorkerNodeGroups[0].Machines[0] = state.Machine{
-					Name: "c-md-0-1", Phase: "Pending", Version: v1alpha1.MustParseVersion("v1.33.13"), Reason: "BootstrapConfigReady: waiting",
-				}
-			},
-		},
-		"machine that is being deleted": {
-			func(s *snapshot) {
-				now := metav1.NewTime(born)
-				s.machines[1].DeletionTimestamp = &now
-				s.machines[1].Status.Phase = "Deleting"
-				s.machines[1].Status.Conditions = append(s.machines[1].Status.Conditions,
-					condition(clusterv1.MachineDeletingCondition, metav1.ConditionTrue, "Drain not completed yet")...)
-			},
-			func(c *state.Cluster) {
-				m := &c.WorkerNodeGroups[0].Machines[0]
-				m.Phase, m.Deleting, m.Reason = "Deleting", true, "Drain not completed yet"
-			},
-		},
-		"group of somebody else": {
-			func(s *snapshot) { s.deployments[0].Labels = nil },
-			func(*state.Cluster) {}, // its name without the cluster's
+			func(c *state.Cluster) { c.Infrastructure = "not provisioned yet" },
 		},
 		"add-ons that are applied": {
 			func(s *snapshot) {
@@ -207,16 +235,110 @@ func TestState(t *testing.T) {
 			},
 			func(c *state.Cluster) { c.Paused, c.Topology, c.Deleting = true, true, true },
 		},
+		"machines of nobody, with what their nodes run": {
+			func(s *snapshot) {
+				labels := map[string]string{clusterv1.MachineDeploymentNameLabel: "gone"}
+				s.machines = append(s.machines, machine("alone", "v1.32.1", "", nil), machine("left", "v1.32.1", "gone-x", labels), machine("new", "v1.32.1", "", nil))
+				s.machines[3].Status.NodeInfo.KubeletVersion = "v1.31.9"
+				s.machines[4].Spec.Version, s.machines[4].Status.NodeInfo = "", nil
+			},
+			func(c *state.Cluster) {
+				c.Others = []state.Other{
+					{Object: "Machine/alone", Version: v1alpha1.MustParseVersion("v1.32.1")},
+					{Object: "Machine/left", Version: v1alpha1.MustParseVersion("v1.31.9")},
+					{Object: "Machine/new"},
+				}
+			},
+		},
+		"MachinePools, once for each version that their machines have": {
+			func(s *snapshot) {
+				pool := func(name, version string, running ...string) clusterv1.MachinePool {
+					p := clusterv1.MachinePool{ObjectMeta: objectMeta(name, nil)}
+					p.Spec.Template.Spec.Version = version
+					for _, v := range running {
+						p.Status.Versions = append(p.Status.Versions, clusterv1.StatusVersion{Version: v})
+					}
+					return p
+				}
+				s.pools = []clusterv1.MachinePool{pool("rolling", "v1.33.1", "v1.32.7", "v1.33.1"), pool("still", "v1.33.1", "v1.33.1"), pool("unknown", "", "")}
+				s.machines = append(s.machines, machine("of-pool", "v1.32.7", "", map[string]string{clusterv1.MachinePoolNameLabel: "rolling"}))
+			},
+			func(c *state.Cluster) {
+				c.Others = []state.Other{
+					{Object: "MachinePool/rolling", Version: v1alpha1.MustParseVersion("v1.33.1")},
+					{Object: "MachinePool/rolling", Version: v1alpha1.MustParseVersion("v1.32.7")},
+					{Object: "MachinePool/still", Version: v1alpha1.MustParseVersion("v1.33.1")},
+					{Object: "MachinePool/unknown"},
+				}
+			},
+		},
+	})
+}
+
+// TestClustersHaveTheirObjects: each cluster has its own, whatever the order in
+// which the API server or a cache lists them.
+func TestClustersHaveTheirObjects(t *testing.T) {
+	t.Parallel()
+	of := func(cluster string, object client.Object) {
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[clusterv1.ClusterNameLabel] = cluster
+		object.SetLabels(labels)
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, want := aCluster(), doneState()
-			test.change(&s)
-			test.want(&want)
-			if diff := cmp.Diff(want, s.state(), cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
-				t.Errorf("state (-want +got):\n%s", diff)
-			}
-		})
+	c, other := aCluster(), clusterv1.Cluster{ObjectMeta: objectMeta("other", nil)}
+	blocked := func(name string) clusterv1.MachineSet {
+		set := machineSet(name, machineSpec("v1.32.1", "c-md-0", "c-md-0"))
+		set.Status.Conditions = condition(clusterv1.MachineSetScalingUpCondition, metav1.ConditionTrue, "Scaling up from 0 to 1 replicas is blocked because:\n* preflight of "+name)
+		return set
+	}
+	sets := []clusterv1.MachineSet{blocked("c-md-0-c"), blocked("c-md-0-b"), blocked("c-md-0-a"), c.sets[0]}
+	machines := append(slices.Clone(c.machines), machine("z", "v1.32.1", "", nil), machine("y", "v1.32.1", "", nil))
+	pools := []clusterv1.MachinePool{{ObjectMeta: objectMeta("z", nil)}, {ObjectMeta: objectMeta("y", nil)}}
+	controlPlanes := []controlplanev1.KubeadmControlPlane{{ObjectMeta: objectMeta("former", nil)}, *c.controlPlane}
+	for i := range sets {
+		of("c", &sets[i])
+	}
+	of("other", &sets[2])
+	for i := range machines {
+		of("c", &machines[i])
+	}
+	of("other", &machines[3])
+	of("c", &pools[0])
+	of("other", &pools[1])
+	of("c", &controlPlanes[0])
+	of("c", &controlPlanes[1])
+	of("c", &c.deployments[0])
+	connection := clientOf(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, into client.ObjectList, _ ...client.ListOption) error {
+		switch list := into.(type) {
+		case *clusterv1.ClusterList:
+			list.Items = []clusterv1.Cluster{other, c.cluster}
+		case *controlplanev1.KubeadmControlPlaneList:
+			list.Items = controlPlanes
+		case *clusterv1.MachineDeploymentList:
+			list.Items = c.deployments
+		case *clusterv1.MachineSetList:
+			list.Items = sets
+		case *clusterv1.MachineList:
+			list.Items = machines
+		case *clusterv1.MachinePoolList:
+			list.Items = pools
+		}
+		return nil
+	}})
+	got, err := connection.Clusters(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []state.Cluster{doneState(), {
+		Name: "other", Namespace: "ns", Generation: 2, Created: born, Infrastructure: "not provisioned yet",
+		ControlPlane: state.Part{Name: "control-plane", Reason: "the control plane's object does not exist yet", Blocked: true},
+		Others:       []state.Other{{Object: "Machine/y", Version: v1alpha1.MustParseVersion("v1.32.1")}, {Object: "MachinePool/y"}},
+	}}
+	want[0].WorkerNodeGroups[0].Blocked, want[0].WorkerNodeGroups[0].Reason = true, "MachineSet/c-md-0-b makes no machine: preflight of c-md-0-b"
+	want[0].Others = []state.Other{{Object: "Machine/z", Version: v1alpha1.MustParseVersion("v1.32.1")}, {Object: "MachinePool/z"}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
+		t.Errorf("clusters (-want +got):\n%s", diff)
 	}
 }

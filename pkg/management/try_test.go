@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
 // TestTryWhileOthersWrite: a controller adds a finalizer between the two
@@ -22,8 +24,8 @@ func TestTryWhileOthersWrite(t *testing.T) {
 		want   Change
 		reads  int
 	}{
-		"once":        {1, Change{Object: "Cluster/a", Action: Unchanged, Fields: []string{}}, 3},
-		"without end": {100, Change{Object: "Cluster/a", Action: Changed, Fields: []string{"metadata.finalizers.0 would become f9"}}, 9},
+		"once":        {1, Change{Object: "Cluster/a", Action: Unchanged, Fields: []changes.Field{}}, 3},
+		"without end": {100, Change{Object: "Cluster/a", Action: Changed, Fields: []changes.Field{{Path: "metadata.finalizers.0", Change: "would become f9"}}}, 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

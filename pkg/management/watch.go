@@ -35,7 +35,7 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 	}
 	changed := make(chan struct{}, 1)
 	for _, kind := range []client.Object{
-		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{}, &addonsv1.ClusterResourceSet{},
+		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &addonsv1.ClusterResourceSet{},
 	} {
 		informer, err := informers.GetInformer(watchCtx, kind, cache.BlockUntilSynced(false))
 		if err != nil {
@@ -85,6 +85,7 @@ func (c *Client) cacheOptions(key client.ObjectKey) cache.Options {
 			&clusterv1.MachineDeployment{}:        ofCluster,
 			&clusterv1.MachineSet{}:               ofCluster,
 			&clusterv1.Machine{}:                  ofCluster,
+			&clusterv1.MachinePool{}:              ofCluster,
 			&addonsv1.ClusterResourceSet{}:        ofCluster,
 		},
 	}

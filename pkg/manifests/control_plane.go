@@ -13,7 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
-// clusterObjects are the objects of the cluster as a whole and of its control plane.
+// clusterObjects are the objects of the cluster as a whole.
 func (r renderer) clusterObjects() ([]templater.Object, error) {
 	spec := r.Config.Cluster.Spec
 	cluster, err := r.render("cluster.yaml.tmpl", struct {
@@ -39,8 +39,7 @@ func (r renderer) clusterObjects() ([]templater.Object, error) {
 		}
 		objects = append(objects, downloads)
 	}
-	controlPlane, err := r.controlPlaneObjects()
-	return append(objects, controlPlane...), err
+	return objects, nil
 }
 
 func (r renderer) controlPlaneObjects() ([]templater.Object, error) {

@@ -40,6 +40,8 @@ func actOtherwise() map[string]string {
 		"DockerDatacenterConfig.spec":                                            "has no fields",
 		"Cluster.spec.externalEtcdConfiguration.count":                           "is checked; that it does nothing is a warning",
 		"Cluster.spec.clusterNetwork.cniConfig.kindnetd":                         "has no fields, and there is no other plugin in its place",
+		"Cluster.spec.upgradePolicy.maxConcurrentWorkerGroups":                   "orders the steps of an upgrade, each of which is rendered alike",
+		"Cluster.spec.upgradePolicy.maxWorkerVersionSkew":                        "decides which versions are valid, and the steps of an upgrade",
 		"DockerDatacenterConfig.metadata.namespace":                              "must be the cluster's",
 		"InMemoryDatacenterConfig.metadata.namespace":                            "must be the cluster's",
 	}

@@ -74,7 +74,7 @@ func mustRender(t testing.TB, input Input) []templater.Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return objects
+	return objects.All()
 }
 
 // text is what 'generate manifests' prints.

@@ -35,7 +35,7 @@ type Provider interface {
 type Input struct {
 	Config *v1alpha1.Config
 	// Versions of control plane and groups to render; they need not be the
-	// ones that the spec asks for.
+	// ones that the spec asks for. A group without one is not rendered.
 	Versions v1alpha1.ClusterVersions
 	// Set has the release of each of these versions.
 	Set versionsbundle.Set
@@ -45,17 +45,43 @@ type Input struct {
 	Downloads []versionsbundle.Release
 }
 
-// Render returns the objects in the order in which they are applied: what is
-// referred to comes before what refers to it, except that the Cluster, which
-// owns everything, comes first. The same input gives the same bytes.
-func Render(input Input) ([]templater.Object, error) {
+// Objects are those of a cluster by the part that they belong to, each in the
+// order in which they are applied.
+type Objects struct {
+	// Cluster are those of the cluster as a whole.
+	Cluster []templater.Object
+	// ControlPlane and Groups are those of the parts, the groups in the order of
+	// the spec.
+	ControlPlane []templater.Object
+	Groups       []GroupObjects
+}
+
+// GroupObjects are those of one worker node group.
+type GroupObjects struct {
+	Name    string
+	Objects []templater.Object
+}
+
+// All are the objects of all parts in the order in which they are applied: what
+// is referred to comes before what refers to it, except that the Cluster, which
+// owns everything, comes first.
+func (o Objects) All() []templater.Object {
+	all := slices.Concat(o.Cluster, o.ControlPlane)
+	for _, group := range o.Groups {
+		all = append(all, group.Objects...)
+	}
+	return all
+}
+
+// Render returns the objects. The same input gives the same bytes.
+func Render(input Input) (Objects, error) {
 	provider, err := providerOf(input.Config)
 	if err != nil {
-		return nil, err
+		return Objects{}, err
 	}
 	r, err := newRenderer(input, provider, config.Templates)
 	if err != nil {
-		return nil, err
+		return Objects{}, err
 	}
 	return r.objects()
 }
@@ -103,27 +129,37 @@ func (r renderer) owner(name string) owner {
 
 func (r renderer) cluster() string { return r.Config.Cluster.Metadata.Name }
 
-func (r renderer) objects() ([]templater.Object, error) {
-	objects, err := r.clusterObjects()
-	if err != nil {
-		return nil, err
+func (r renderer) objects() (Objects, error) {
+	var objects Objects
+	var err error
+	if objects.Cluster, err = r.clusterObjects(); err != nil {
+		return Objects{}, err
 	}
-	groups := r.Config.Cluster.Spec.WorkerNodeGroupConfigurations
+	if objects.ControlPlane, err = r.controlPlaneObjects(); err != nil {
+		return Objects{}, err
+	}
 	// Groups depend on nothing but themselves, so they are rendered side by
 	// side, each into its own place.
-	byGroup := make([][]templater.Object, len(groups))
+	var groups []v1alpha1.WorkerNodeGroupConfiguration
+	for _, group := range r.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		if _, there := r.Versions.WorkerNodeGroups[group.Name]; there {
+			groups = append(groups, group)
+		}
+	}
+	objects.Groups = make([]GroupObjects, len(groups))
 	var tasks errgroup.Group
 	tasks.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range groups {
 		tasks.Go(func() (err error) {
-			byGroup[i], err = r.groupObjects(groups[i])
+			objects.Groups[i].Name = groups[i].Name
+			objects.Groups[i].Objects, err = r.groupObjects(groups[i])
 			return err
 		})
 	}
 	if err := tasks.Wait(); err != nil {
-		return nil, err
+		return Objects{}, err
 	}
-	return slices.Concat(append([][]templater.Object{objects}, byGroup...)...), nil
+	return objects, nil
 }
 
 func (r renderer) machineTemplate(ownerName string, machine any) (templater.Object, error) {

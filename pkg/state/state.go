@@ -3,8 +3,6 @@
 package state
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,9 +11,12 @@ import (
 
 // Cluster is one cluster as Cluster API has it.
 type Cluster struct {
-	Name      string    `json:"name"`
-	Namespace string    `json:"namespace"`
-	Created   time.Time `json:"created"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	UID       string `json:"uid,omitempty"`
+	// Generation of the Cluster object.
+	Generation int64     `json:"generation,omitempty"`
+	Created    time.Time `json:"created"`
 	// Phase as Cluster API calls it: Pending, Provisioning, Provisioned, Deleting, Failed.
 	Phase  string `json:"phase"`
 	Paused bool   `json:"paused,omitempty"`
@@ -32,12 +33,27 @@ type Cluster struct {
 	AddOns []AddOn `json:"addOns,omitempty"`
 	// Topology is true for a cluster from a ClusterClass.
 	Topology bool `json:"topology,omitempty"`
+	// Others are the machines and MachinePools that belong neither to the control
+	// plane nor to a worker node group, in the order of their names.
+	Others []Other `json:"others,omitempty"`
+}
+
+// Other is a machine, or a set of them, that is none of clusterctl-x's.
+type Other struct {
+	Object  string           `json:"object"` // Kind/name
+	Version v1alpha1.Version `json:"version,omitzero"`
 }
 
 // Part is the control plane or one worker node group.
 type Part struct {
 	Name   string `json:"name"`
 	Object string `json:"object"` // Kind/name
+	// Foreign is true for a group that somebody else made.
+	Foreign bool `json:"foreign,omitempty"`
+	// Paused is true where Cluster API was told to leave the object alone.
+	Paused bool `json:"paused,omitempty"`
+	// Generation of the object.
+	Generation int64 `json:"generation,omitempty"`
 	// Version that its machines are to have; zero where there is none yet.
 	Version v1alpha1.Version `json:"version,omitzero"`
 	// Replicas that are wanted.
@@ -49,6 +65,8 @@ type Part struct {
 	// Reason says why the part is not as wanted, in Cluster API's own words;
 	// it may be empty.
 	Reason string `json:"reason,omitempty"`
+	// Blocked is true where the reason is why the part gets no new machine.
+	Blocked bool `json:"blocked,omitempty"`
 }
 
 // Machine is one machine of a part.
@@ -60,9 +78,14 @@ type Machine struct {
 	// Kubelet is the version that its node reports.
 	Kubelet v1alpha1.Version `json:"kubelet,omitzero"`
 	// Ready as Cluster API judges it.
-	Ready    bool   `json:"ready"`
-	Deleting bool   `json:"deleting,omitempty"`
-	Reason   string `json:"reason,omitempty"`
+	Ready bool `json:"ready"`
+	// Outdated is true for a machine that is not made from the part's present
+	// templates, whatever its version.
+	Outdated bool `json:"outdated,omitempty"`
+	Deleting bool `json:"deleting,omitempty"`
+	// Since is when it was told to go, or made where it was not.
+	Since  time.Time `json:"since,omitzero"`
+	Reason string    `json:"reason,omitempty"`
 }
 
 // AddOn is a ClusterResourceSet of the cluster.
@@ -87,7 +110,7 @@ func (c Cluster) Versions() v1alpha1.ClusterVersions {
 	return versions
 }
 
-// Ready counts the machines that are ready at the part's version.
+// Ready counts the machines that are ready as the part is to have them.
 func (p Part) Ready() int {
 	ready := 0
 	for _, m := range p.Machines {
@@ -98,6 +121,32 @@ func (p Part) Ready() int {
 	return ready
 }
 
+// ToReplace counts the machines that the part has and is not to have: those of
+// another version or of other templates.
+func (p Part) ToReplace() int {
+	count := 0
+	for _, m := range p.Machines {
+		if !m.of(p.Version) {
+			count++
+		}
+	}
+	return count
+}
+
+// Oldest is the oldest version of the part's machines and nodes; it is the
+// version that is specified where there are none.
+func (p Part) Oldest() v1alpha1.Version {
+	oldest := p.Version
+	for _, m := range p.Machines {
+		for _, version := range []v1alpha1.Version{m.Version, m.Kubelet} {
+			if !version.IsZero() && (oldest.IsZero() || version.Before(oldest)) {
+				oldest = version
+			}
+		}
+	}
+	return oldest
+}
+
 // Done tells whether the part has exactly the machines that are wanted, all of
 // them ready at its version. It counts machines and nodes itself: the
 // conditions of Cluster API alone turn true too early.
@@ -105,9 +154,15 @@ func (p Part) Done() bool {
 	return p.Settled && len(p.Machines) == p.Replicas && p.Ready() == p.Replicas
 }
 
-// ReadyAt tells whether machine and node are ready at the version.
+// ReadyAt tells whether machine and node are ready at the version, and the
+// machine made from the present templates.
 func (m Machine) ReadyAt(version v1alpha1.Version) bool {
-	return m.Ready && !m.Deleting && m.Version == version && m.Kubelet == version
+	return m.Ready && !m.Deleting && m.of(version) && m.Kubelet == version
+}
+
+// of tells whether the machine is as it is to be.
+func (m Machine) of(version v1alpha1.Version) bool {
+	return m.Version == version && !m.Outdated
 }
 
 // Done tells whether all parts of the cluster are as wanted, and its add-ons
@@ -122,30 +177,6 @@ func (c Cluster) Done() bool {
 	return c.Infrastructure == "" && !c.Deleting && !pending
 }
 
-// Waiting names what is being waited for, the first thing first; it is empty
-// when the cluster is done.
-func (c Cluster) Waiting() string {
-	switch {
-	case c.Done():
-		return ""
-	case c.Paused:
-		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
-	case c.Deleting:
-		return c.leaving()
-	case c.Infrastructure != "":
-		return "infrastructure: " + c.Infrastructure
-	}
-	for _, part := range c.Parts() {
-		if !part.Done() {
-			return part.waiting()
-		}
-	}
-	if addOn, pending := c.pendingAddOn(); pending {
-		return fmt.Sprintf("add-on %s: %s", addOn.Name, cmp.Or(addOn.Reason, "not applied yet"))
-	}
-	return ""
-}
-
 // pendingAddOn is the first add-on that is not applied.
 func (c Cluster) pendingAddOn() (AddOn, bool) {
 	i := slices.IndexFunc(c.AddOns, func(a AddOn) bool { return !a.Applied })
@@ -155,54 +186,19 @@ func (c Cluster) pendingAddOn() (AddOn, bool) {
 	return c.AddOns[i], true
 }
 
-// leaving names what of a cluster that is being deleted is still there.
-func (c Cluster) leaving() string {
-	for _, part := range slices.Backward(c.Parts()) {
-		if len(part.Machines) == 0 {
-			continue
-		}
-		m := part.Machines[0]
-		text := fmt.Sprintf("%s: machines left: %d; machine %s is %s", part.Name, len(part.Machines), m.Name, m.Phase)
-		if m.Reason != "" {
-			text += ": " + m.Reason
-		}
-		return text
+// Part is the control plane or the worker node group of the name.
+func (c Cluster) Part(name string) (Part, bool) {
+	if name == v1alpha1.ControlPlaneName {
+		return c.ControlPlane, true
 	}
-	return "Cluster API to remove the cluster's last objects"
+	return c.Group(name)
 }
 
-func (p Part) waiting() string {
-	progress := fmt.Sprintf("%s: %d of %d machines ready", p.Name, p.Ready(), p.Replicas)
-	if !p.Version.IsZero() {
-		progress += " at " + p.Version.String()
+// Group is the worker node group of the name.
+func (c Cluster) Group(name string) (Part, bool) {
+	i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Name == name && !p.Foreign })
+	if i < 0 {
+		return Part{}, false
 	}
-	for _, m := range p.Machines {
-		if !m.ReadyAt(p.Version) {
-			return progress + "; " + m.waiting(p.Version)
-		}
-	}
-	switch surplus := len(p.Machines) - p.Replicas; {
-	case p.Reason != "":
-		return progress + "; " + p.Reason
-	case surplus > 0:
-		return fmt.Sprintf("%s, %d more to go", progress, surplus)
-	case surplus == 0:
-		return progress + "; Cluster API does not report it as available yet"
-	}
-	return progress
-}
-
-// waiting says why the machine is not ready at the version.
-func (m Machine) waiting(version v1alpha1.Version) string {
-	text := fmt.Sprintf("machine %s is %s", m.Name, m.Phase)
-	switch {
-	case m.Version != version && !m.Version.IsZero():
-		text += " at " + m.Version.String()
-	case m.Kubelet != version && !m.Kubelet.IsZero():
-		text += " with its kubelet at " + m.Kubelet.String()
-	}
-	if m.Reason != "" {
-		text += ": " + m.Reason
-	}
-	return text
+	return c.WorkerNodeGroups[i], true
 }

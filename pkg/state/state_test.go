@@ -102,7 +102,7 @@ func TestPart(t *testing.T) {
 			func(p *state.Part) {
 				p.Machines = append(p.Machines, machine("c", func(m *state.Machine) { m.Version, m.Kubelet = version("v1.33.7"), version("v1.33.7") }))
 			},
-			waiting(2, "md-0: 2 of 2 machines ready at v1.34.2; machine c is Running at v1.33.7"),
+			waiting(2, "md-0: 2 of 2 machines ready at v1.34.2; machine c is Running at v1.33.7 and is to be replaced"),
 		},
 		"machine not ready": {
 			second(func(m *state.Machine) { m.Ready, m.Phase = false, "Provisioning" }),
@@ -125,15 +125,23 @@ func TestPart(t *testing.T) {
 		},
 		"machine at another version": {
 			second(func(m *state.Machine) { m.Version = version("v1.33.7") }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running at v1.33.7"),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running at v1.33.7 and is to be replaced"),
+		},
+		"machine of other templates": {
+			second(func(m *state.Machine) { m.Outdated = true }),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running and is to be replaced"),
+		},
+		"machine not ready, and nobody says why": {
+			second(func(m *state.Machine) { m.Ready = false }),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running and not ready yet"),
 		},
 		"machine whose version is not known": {
 			second(func(m *state.Machine) { m.Version = v1alpha1.Version{} }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running"),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running and is to be replaced"),
 		},
 		"machine newer by a patch": {
 			second(func(m *state.Machine) { m.Version, m.Kubelet = version("v1.34.3"), version("v1.34.3") }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running at v1.34.3"),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running at v1.34.3 and is to be replaced"),
 		},
 		"kubelet at another version": {
 			second(func(m *state.Machine) { m.Kubelet = version("v1.33.7") }),
@@ -145,11 +153,11 @@ func TestPart(t *testing.T) {
 		},
 		"kubelet that has not reported": {
 			second(func(m *state.Machine) { m.Kubelet = v1alpha1.Version{} }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running"),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running, and its node does not tell its version yet"),
 		},
 		"new version, nothing replaced yet": {
 			func(p *state.Part) { p.Version = version("v1.35.1") },
-			waiting(0, "md-0: 0 of 2 machines ready at v1.35.1; machine a is Running at v1.34.2"),
+			waiting(0, "md-0: 0 of 2 machines ready at v1.35.1; machine a is Running at v1.34.2 and is to be replaced"),
 		},
 	}
 	for name, test := range tests {
@@ -219,6 +227,20 @@ func TestCluster(t *testing.T) {
 		"deleting, no machines left": {
 			func(c *state.Cluster) { c.Deleting, c.WorkerNodeGroups, c.ControlPlane.Machines = true, nil, nil },
 			seen{false, "Cluster API to remove the cluster's last objects"},
+		},
+		"deleting, machines of others left": {
+			func(c *state.Cluster) {
+				c.Deleting, c.WorkerNodeGroups, c.ControlPlane.Machines = true, nil, nil
+				c.Others = []state.Other{{Object: "MachinePool/a"}, {Object: "Machine/b"}}
+			},
+			seen{false, "objects left that are not clusterctl-x's: 2; the first is MachinePool/a"},
+		},
+		"deleting, the machine that has gone for the longest": {
+			func(c *state.Cluster) {
+				c.Deleting = true
+				c.WorkerNodeGroups[1].Machines = append(c.WorkerNodeGroups[1].Machines, machine("c", goes(2)), machine("d", goes(1)))
+			},
+			seen{false, "md-1: machines left: 4; machine d is Deleting: draining"},
 		},
 		"control plane before groups": {
 			func(c *state.Cluster) {

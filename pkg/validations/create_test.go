@@ -95,6 +95,10 @@ func TestCreate(t *testing.T) {
 		"following group":  {file + groups("{name: a}"), v1alpha1.ClusterVersions{}, created{versions("v1.34.3", byName{"a": "v1.34.3"}), set("v1.34.3"), nil}},
 		"oldest group":     {file + groups("{name: a, kubernetesVersion: 1.31}"), v1alpha1.ClusterVersions{}, created{versions("v1.34.3", byName{"a": "v1.31.5"}), set("v1.34.3", "v1.31.5"), nil}},
 		"running versions": {file + groups("{name: a}"), versions("v1.34.2", nil), created{versions("v1.34.2", byName{"a": "v1.34.2"}), set("v1.34.2"), nil}},
+		"oldest group that the spec allows": {
+			file + "  upgradePolicy: {maxWorkerVersionSkew: 3}\n" + groups("{name: a, kubernetesVersion: 1.31}"), v1alpha1.ClusterVersions{},
+			created{versions("v1.34.3", byName{"a": "v1.31.5"}), set("v1.34.3", "v1.31.5"), nil},
+		},
 		"group that can fetch its kubeadm": {
 			onDocker(file) + groups("{name: a, kubernetesVersion: 1.31}"), v1alpha1.ClusterVersions{},
 			created{versions("v1.34.3", byName{"a": "v1.31.5"}), set("v1.34.3", "v1.31.5"), []string{noPlugin}},
@@ -154,8 +158,23 @@ func TestCreateReportsAllProblems(t *testing.T) {
 			`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "v1.34.3": group a must not be newer than the control plane (v1.34.2); use 1.31 to v1.34.2, or change spec.kubernetesVersion`,
 		}},
 		"group too old": {file + groups("{name: a}", "{name: b, kubernetesVersion: 1.30}"), []string{
-			`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion`,
+			`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion to 1.33 or older`,
 		}},
+		"group older than the spec allows": {file + "  upgradePolicy: {maxWorkerVersionSkew: 2}\n" + groups("{name: a}", "{name: b, kubernetesVersion: 1.31}"), []string{
+			`cluster.yaml:18: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.31": group b must not be more than 2 minors older than the control plane (v1.34.3); use 1.32 to v1.34.3, or change spec.kubernetesVersion to 1.33 or older, or raise spec.upgradePolicy.maxWorkerVersionSkew, which sets the limit`,
+		}},
+		// What breaks the policy of Kubernetes breaks every tighter one.
+		"group too old by any policy, with one that cannot be read": {file + "  upgradePolicy: {maxWorkerVersionSkew: one}\n" + groups("{name: a, kubernetesVersion: 1.31}", "{name: b, kubernetesVersion: 1.30}"), []string{
+			`cluster.yaml:15: spec.upgradePolicy.maxWorkerVersionSkew: Invalid value: "one": must be a whole number in decimal digits, without quotes`,
+			`cluster.yaml:18: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion to 1.33 or older`,
+		}},
+		"group that cannot fetch its kubeadm beside one older than the spec allows": {
+			onDocker(strings.Replace(file, "1.34", "1.36", 1)) + "  upgradePolicy: {maxWorkerVersionSkew: 1}\n" + groups("{name: a, kubernetesVersion: 1.35}", "{name: b, kubernetesVersion: 1.34}"),
+			[]string{
+				`cluster.yaml:17: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.35": machines of group a ` + kubeadm,
+				`cluster.yaml:18: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.34": group b must not be more than 1 minor older than the control plane (v1.36.1); use 1.35 to v1.36.1, or change spec.kubernetesVersion to 1.35 or older, or raise spec.upgradePolicy.maxWorkerVersionSkew, which sets the limit`,
+			},
+		},
 		"groups that cannot fetch their kubeadm": {
 			onDocker(strings.Replace(file, "1.34", "1.36", 1)) + groups("{name: a, kubernetesVersion: 1.35}", "{name: b}", "{name: c, kubernetesVersion: 1.34}"),
 			[]string{
@@ -182,7 +201,7 @@ func TestCreateReportsAllProblems(t *testing.T) {
 		// Which of the two has which version is not known.
 		"groups of one name": {file + groups("{name: a, kubernetesVersion: 1.36}", "{name: a, kubernetesVersion: 1.30}", "{name: b, kubernetesVersion: 1.30}"), []string{
 			`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].name: Duplicate value: "a": spec.workerNodeGroupConfigurations[0] has this name already; each group needs its own`,
-			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion`,
+			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.30": group b must not be more than 3 minors older than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion to 1.33 or older`,
 		}},
 		"rules of all documents": {
 			strings.Replace(file, "  datacenterRef", "  identityProviderRefs: [{kind: AWSIamConfig, name: iam}, {kind: OIDCConfig, name: oidc}]\n  datacenterRef", 1) +

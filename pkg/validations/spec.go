@@ -30,6 +30,7 @@ func Spec(cluster *v1alpha1.Cluster) field.ErrorList {
 		proxy(cluster.Spec.ProxyConfiguration, path.Child("proxyConfiguration")),
 		mirror(cluster.Spec.RegistryMirrorConfiguration, path.Child("registryMirrorConfiguration")),
 		addOns(cluster.Metadata.Name, cluster.Spec.AddOns, path.Child("addOns")),
+		upgradePolicy(cluster.Spec.UpgradePolicy, path.Child("upgradePolicy")),
 	)
 }
 

@@ -13,17 +13,33 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
+// Policy is the skew policy that holds for the cluster.
+func Policy(cluster *v1alpha1.Cluster) skew.Policy {
+	if limit := cluster.Spec.UpgradePolicy.MaxWorkerVersionSkew; limit != nil && *limit > 0 {
+		return skew.Policy{MaxLag: uint64(*limit)}
+	}
+	return skew.Policy{}
+}
+
 // Versions returns where the exact versions of a new cluster break the skew
 // policy.
 func Versions(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) field.ErrorList {
 	if versions.ControlPlane.IsZero() {
 		return nil
 	}
+	policy := Policy(cluster)
 	var errs field.ErrorList
 	for path, group := range pinned(cluster, versions) {
-		if err := skew.Check(versions.ControlPlane, versions.WorkerNodeGroups[group.Name]); err != nil {
+		version := versions.WorkerNodeGroups[group.Name]
+		if err := policy.Check(versions.ControlPlane, version); err != nil {
 			detail := fmt.Sprintf("group %s %s; use %s to %s, or change spec.kubernetesVersion",
-				group.Name, err, skew.Oldest(versions.ControlPlane), versions.ControlPlane)
+				group.Name, err, policy.Oldest(versions.ControlPlane), versions.ControlPlane)
+			if policy.TooOld(versions.ControlPlane, version) {
+				detail += fmt.Sprintf(" to %s or older", policy.Newest(version))
+				if (skew.Policy{}).Check(versions.ControlPlane, version) == nil {
+					detail += ", or raise spec.upgradePolicy.maxWorkerVersionSkew, which sets the limit"
+				}
+			}
 			errs = append(errs, field.Invalid(path, group.KubernetesVersion.String(), detail))
 		}
 	}
@@ -38,10 +54,11 @@ func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions
 	if !found || len(release.Kubeadm) > 0 {
 		return nil
 	}
+	policy := Policy(cluster)
 	var errs field.ErrorList
 	for path, group := range pinned(cluster, versions) {
 		version := versions.WorkerNodeGroups[group.Name]
-		if skew.Check(versions.ControlPlane, version) != nil {
+		if policy.Check(versions.ControlPlane, version) != nil {
 			continue // is an error already
 		}
 		if version.Minor() != versions.ControlPlane.Minor() {

@@ -2,6 +2,7 @@ package versionsbundle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,11 @@ import (
 // Set holds the release of every version that a cluster touches. Its keys are
 // the versions that were asked for.
 type Set map[v1alpha1.Version]Release
+
+// Releases of the set, oldest first.
+func (s Set) Releases() []Release {
+	return slices.SortedFunc(maps.Values(s), func(a, b Release) int { return a.Version.Compare(b.Version) })
+}
 
 // Resolve turns what the user wrote into exact versions: an exact version into
 // itself; a minor into the patch of it that runs already, else into the newest
@@ -35,6 +41,35 @@ func Resolve(cluster *v1alpha1.Cluster, bundles *Bundles, running v1alpha1.Clust
 		desired.WorkerNodeGroups[group.Name] = version
 	}
 	return desired, r.set, r.errs
+}
+
+// With returns the bundles with further releases; those that are there already
+// stay as they are.
+func (b *Bundles) With(releases []Release) *Bundles {
+	all := *b
+	all.Spec.VersionsBundles = slices.Clone(b.Spec.VersionsBundles)
+	for _, release := range releases {
+		if _, known := all.Release(release.Version); !known {
+			all.Spec.VersionsBundles = append(all.Spec.VersionsBundles, VersionsBundle{KubeVersion: release.Version.Minor(), Releases: []Release{release}})
+		}
+	}
+	return &all
+}
+
+// SetOf has the release of every one of the versions, and those that there is
+// no release of.
+func (b *Bundles) SetOf(versions v1alpha1.ClusterVersions) (Set, []v1alpha1.Version) {
+	set := Set{}
+	var missing []v1alpha1.Version
+	for _, version := range versions.All() {
+		release, known := b.Release(version)
+		if !known {
+			missing = append(missing, version)
+			continue
+		}
+		set[version] = release
+	}
+	return set, missing
 }
 
 type resolver struct {

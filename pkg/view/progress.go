@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -41,6 +42,7 @@ type Progress struct {
 	started time.Time
 	changed time.Time // when the last line was written
 	latest  state.Cluster
+	upgrade *upgrade // nil unless an upgrade is shown
 	have    bool
 	drawn   int // lines of the tree on the terminal
 	dirty   bool
@@ -72,6 +74,59 @@ func (p *Progress) Show(cluster state.Cluster) {
 	}
 }
 
+// upgrade is how far an upgrade is.
+type upgrade struct {
+	plan plan.Plan
+	step int // index of the step under way; the number of steps at the end
+	// left is true where the plan is what is left of one, and its first step the
+	// one under way.
+	left bool
+}
+
+// ShowUpgrade takes the state of a cluster that is being upgraded after a
+// change, with the index of the step under way.
+func (p *Progress) ShowUpgrade(plan plan.Plan, step int, cluster state.Cluster) {
+	p.mu.Lock()
+	p.upgrade = &upgrade{plan: plan, step: step}
+	p.mu.Unlock()
+	p.Show(cluster)
+}
+
+// ShowLeft takes the state of a cluster after a change, with the steps that are
+// left; of an empty plan nothing is shown.
+func (p *Progress) ShowLeft(left plan.Plan, cluster state.Cluster) {
+	p.mu.Lock()
+	p.upgrade = &upgrade{plan: left, left: true}
+	if left.Empty() {
+		p.upgrade = nil
+	}
+	p.mu.Unlock()
+	p.Show(cluster)
+}
+
+// title of the step under way; it is empty where there is none.
+func (p *Progress) title() string {
+	switch {
+	case p.upgrade == nil:
+		return ""
+	case p.upgrade.step == len(p.upgrade.plan.Steps):
+		return "all steps are done"
+	case p.upgrade.left:
+		return fmt.Sprintf("%s left: %s", counted(len(p.upgrade.plan.Steps), "step"), p.upgrade.plan.Steps[0])
+	}
+	return fmt.Sprintf("step %d of %d: %s", p.upgrade.step+1, len(p.upgrade.plan.Steps), p.upgrade.plan.Steps[p.upgrade.step])
+}
+
+// waiting is the one thing that is being waited for.
+func (p *Progress) waiting() string {
+	if p.upgrade != nil && p.upgrade.step < len(p.upgrade.plan.Steps) {
+		if waiting := p.upgrade.plan.Steps[p.upgrade.step].Waiting(p.latest); waiting != "" {
+			return waiting
+		}
+	}
+	return p.latest.Waiting()
+}
+
 // Close draws the last state and ends.
 func (p *Progress) Close() {
 	close(p.stop)
@@ -99,6 +154,9 @@ func (p *Progress) run() {
 }
 
 func (p *Progress) lines() {
+	if title := p.title(); title != "" {
+		p.say("step", title)
+	}
 	switch {
 	case p.latest.Infrastructure != "":
 		p.say("infrastructure", "infrastructure: "+p.latest.Infrastructure)
@@ -143,7 +201,7 @@ func (p *Progress) heartbeat(now time.Time) {
 	if p.mode != Lines || !p.have || now.Sub(p.changed) < heartbeatEvery {
 		return
 	}
-	if waiting := p.latest.Waiting(); waiting != "" {
+	if waiting := p.waiting(); waiting != "" {
 		p.changed = now
 		fmt.Fprintf(p.w, "%5s  waiting for %s\n", p.elapsed(now), waiting)
 	}
@@ -180,6 +238,9 @@ func (p *Progress) redraw() {
 // all of them fit, and what is being waited for.
 func (p *Progress) block(now time.Time) []string {
 	var lines, done []string
+	if title := p.title(); title != "" {
+		lines = append(lines, title)
+	}
 	for _, part := range p.latest.Parts() {
 		line := p.style.mark(part.Done() && !p.latest.Deleting) + " " + p.partLine(part)
 		if part.Done() && len(p.latest.WorkerNodeGroups) >= maxDrawn {
@@ -192,7 +253,7 @@ func (p *Progress) block(now time.Time) []string {
 	if left := len(lines) - maxDrawn; left > 0 {
 		lines = append(lines[:maxDrawn], fmt.Sprintf("  and %d more worker node groups, %d of %d ready in all", left, len(done), len(p.latest.Parts())))
 	}
-	if waiting := p.latest.Waiting(); waiting != "" {
+	if waiting := p.waiting(); waiting != "" {
 		lines = append(lines, fmt.Sprintf("%s  waiting for %s", p.elapsed(now), waiting))
 	}
 	return lines
@@ -200,15 +261,24 @@ func (p *Progress) block(now time.Time) []string {
 
 // clusterEvent is what is written for each change in mode JSON.
 type clusterEvent struct {
-	APIVersion string        `json:"apiVersion"`
-	Kind       string        `json:"kind"`
-	Done       bool          `json:"done"`
-	Waiting    string        `json:"waiting,omitempty"`
-	Cluster    state.Cluster `json:"cluster"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Step is the number of an upgrade's step under way, from 1, and Steps how
+	// many there are; 0 where there is no upgrade.
+	Step    int           `json:"step,omitempty"`
+	Steps   int           `json:"steps,omitempty"`
+	Done    bool          `json:"done"`
+	Waiting string        `json:"waiting,omitempty"`
+	Cluster state.Cluster `json:"cluster"`
 }
 
 func (p *Progress) json() {
 	event := clusterEvent{APIVersion: v1alpha1.APIVersion, Kind: "ClusterEvent", Done: p.latest.Done(), Waiting: p.latest.Waiting(), Cluster: p.latest}
+	if p.upgrade != nil {
+		steps := len(p.upgrade.plan.Steps)
+		event.Step, event.Steps, event.Waiting = min(p.upgrade.step+1, steps), steps, p.waiting()
+		event.Done = p.upgrade.step == steps && event.Waiting == ""
+	}
 	data, err := json.Marshal(event)
 	if err != nil || p.said["json"] == string(data) {
 		return

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -18,8 +19,8 @@ import (
 const maxListed = 10
 
 // Tree writes the parts of a cluster and their machines, with the reason for
-// whatever is not ready.
-func (s Style) Tree(w io.Writer, cluster state.Cluster, now time.Time) error {
+// whatever is not ready, and what it means that groups are behind.
+func (s Style) Tree(w io.Writer, cluster state.Cluster, lags []plan.Lag, now time.Time) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Cluster %s/%s  %s, created %s ago\n", s.mark(cluster.Done()), cluster.Namespace, cluster.Name, cluster.Phase, age(cluster.Created, now))
 	if cluster.Paused {
@@ -40,6 +41,11 @@ func (s Style) Tree(w io.Writer, cluster state.Cluster, now time.Time) error {
 			branch, trunk = "└─", "  "
 		}
 		fmt.Fprintf(&b, "%s %s %s  %s  %s  %d/%d ready\n", branch, s.mark(part.Done()), part.Name, part.Object, part.Version, part.Ready(), part.Replicas)
+		for _, lag := range lags {
+			if lag.WorkerNodeGroup == part.Name {
+				fmt.Fprintf(&b, "%s   %s\n", trunk, lag)
+			}
+		}
 		if !part.Done() && part.Reason != "" {
 			fmt.Fprintf(&b, "%s   %s\n", trunk, part.Reason)
 		}

@@ -1,5 +1,6 @@
 // Command bench measures the built programs against the figures that the
 // project promises, each beside its peer in the same run, and prints medians.
+// Arguments name the measurements to make; without any all of them are made.
 package main
 
 import (
@@ -14,6 +15,9 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // bench has the programs and a directory to work in.
@@ -24,13 +28,14 @@ type bench struct {
 }
 
 func main() {
-	if err := run(context.Background()); err != nil {
+	log.SetLogger(logr.Discard())
+	if err := run(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context, only []string) (err error) {
 	bin, err := filepath.Abs("bin")
 	if err != nil {
 		return err
@@ -46,9 +51,17 @@ func run(ctx context.Context) (err error) {
 		dir: dir, out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0),
 	}
 	fmt.Fprintln(b.out, "WHAT\tMEDIAN\tMEMORY\tTARGET\tAIM")
-	for _, measure := range []func(context.Context) error{b.version, b.validate, b.manifests, b.start, b.create} {
-		if err := measure(ctx); err != nil {
-			return err
+	for _, m := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{
+		{"version", b.version}, {"validate", b.validate}, {"manifests", b.manifests}, {"start", b.start}, {"create", b.create}, {"upgrade", b.upgrade},
+	} {
+		if len(only) > 0 && !slices.Contains(only, m.name) {
+			continue
+		}
+		if err := m.measure(ctx); err != nil {
+			return fmt.Errorf("measuring %s: %w", m.name, err)
 		}
 		if err := b.out.Flush(); err != nil {
 			return err

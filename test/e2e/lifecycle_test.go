@@ -133,7 +133,7 @@ func TestCreateDifferent(t *testing.T) {
 	cli(t, 0, "create", "cluster", "-n", namespace, "--wait=false", "-f", specFile(t, "different", "1.34", "md-0=1.32"))
 	r := cli(t, 3, "create", "cluster", "-n", namespace, "-f", specFile(t, "different", "1.34", "md-0=1.33"))
 	want := `management cluster: embedded "e2e", ` + server(t) + `
-error: cluster different/different exists and is not what the file describes; 'create' changes nothing that exists: give the file back what the cluster has, or delete the cluster first
+error: cluster different/different exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what
   MachineDeployment/different-md-0: spec.template.spec.version would become v1.33.13
 `
 	if diff := cmp.Diff(want, r.stderr); diff != "" {

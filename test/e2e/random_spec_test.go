@@ -19,6 +19,7 @@ type randomSpec struct {
 	minor      int    // of the control plane
 	count      int    // of its machines
 	external   bool   // etcd with endpoints
+	lag        int    // minors that groups may be older than the control plane
 }
 
 // object is a mapping of a spec.
@@ -30,7 +31,7 @@ func newRandomSpec(t *testing.T, seed uint64, clusters, addOns []string) []byte 
 	r := randomSpec{Rand: rand.New(rand.NewPCG(seed, 0))}
 	r.cluster = pick(r, clusters...)
 	r.datacenter = pick(r, "DockerDatacenterConfig", "InMemoryDatacenterConfig")
-	r.minor, r.count, r.external = 31+r.IntN(6), pick(r, 1, 3, 5), r.IntN(4) == 0
+	r.minor, r.count, r.external, r.lag = 31+r.IntN(6), pick(r, 1, 3, 5), r.IntN(4) == 0, 1+r.IntN(3)
 	if r.external {
 		r.count = 1 + r.IntN(5)
 	}
@@ -75,6 +76,10 @@ func (r randomSpec) documents(addOns []string) []object {
 	if r.chance() {
 		spec["addOns"] = []object{{"name": r.label(20), "strategy": pick(r, "ApplyOnce", "Reconcile"), "resources": []object{{"kind": "ConfigMap", "name": pick(r, addOns...)}, {"kind": "Secret", "name": pick(r, addOns...)}}}}
 	}
+	policy := object{}
+	r.some(policy, "maxConcurrentWorkerGroups", pick(r, 1, 2, 1<<31-1))
+	r.some(policy, "maxWorkerVersionSkew", r.lag+r.IntN(4-r.lag))
+	r.some(spec, "upgradePolicy", policy)
 	documents := r.identity(spec)
 	return append(documents, object{"apiVersion": "clusterctl-x.io/v1alpha1", "kind": "Cluster", "metadata": object{"name": r.cluster}, "spec": spec})
 }
@@ -149,7 +154,7 @@ func (r randomSpec) group(i int) object {
 		config["name"] = strings.Repeat("g", 47-len(r.cluster)) // the longest
 	}
 	if r.datacenter == "InMemoryDatacenterConfig" { // others need a kubeadm to fetch, which few releases have
-		r.some(config, "kubernetesVersion", fmt.Sprintf("1.%d", max(30, r.minor-r.IntN(4))))
+		r.some(config, "kubernetesVersion", fmt.Sprintf("1.%d", max(30, r.minor-r.IntN(r.lag+1))))
 	}
 	config["count"] = pick(r, 0, 1, 1000, 1<<31-1)
 	if r.chance() {

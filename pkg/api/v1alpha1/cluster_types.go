@@ -72,8 +72,34 @@ type ClusterSpec struct {
 	// AddOns are applied to the cluster as soon as its API server answers, by
 	// Cluster API's ClusterResourceSets.
 	AddOns []AddOn `json:"addOns,omitempty"`
+	// UpgradePolicy says how the cluster is upgraded.
+	UpgradePolicy UpgradePolicy `json:"upgradePolicy,omitzero"`
 	// ManagementCluster names the cluster that manages this one.
 	ManagementCluster ManagementCluster `json:"managementCluster,omitzero"`
+}
+
+// UpgradePolicy says how a cluster is upgraded.
+type UpgradePolicy struct {
+	// MaxConcurrentWorkerGroups is how many worker node groups of one step of an
+	// upgrade get new machines at the same time, in the order of the spec.
+	// Defaults to 1.
+	MaxConcurrentWorkerGroups *int `json:"maxConcurrentWorkerGroups,omitempty" jsonschema:"minimum=1,default=1"`
+	// MaxWorkerVersionSkew is how many minors a worker node group may be older
+	// than the control plane, 1 to 3. It tightens the policy of Kubernetes, which
+	// is 3 (2 for nodes older than 1.25), and never widens it.
+	MaxWorkerVersionSkew *int `json:"maxWorkerVersionSkew,omitempty" jsonschema:"minimum=1,maximum=3"`
+}
+
+// defaultConcurrency replaces the machines of one group after the other.
+const defaultConcurrency = 1
+
+// Concurrency is how many worker node groups of a step move at the same time,
+// after defaulting.
+func (p UpgradePolicy) Concurrency() int {
+	if p.MaxConcurrentWorkerGroups == nil {
+		return defaultConcurrency
+	}
+	return *p.MaxConcurrentWorkerGroups
 }
 
 // ManagementCluster names a cluster.

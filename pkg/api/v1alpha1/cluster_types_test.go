@@ -46,6 +46,18 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
+func TestConcurrency(t *testing.T) {
+	t.Parallel()
+	got := []int{
+		v1alpha1.UpgradePolicy{}.Concurrency(),
+		v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1)}.Concurrency(),
+		v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(4)}.Concurrency(),
+	}
+	if diff := cmp.Diff([]int{1, 1, 4}, got); diff != "" {
+		t.Errorf("concurrency (-want +got):\n%s", diff)
+	}
+}
+
 func TestPinned(t *testing.T) {
 	t.Parallel()
 	got := []bool{

@@ -133,6 +133,9 @@ func setDefaults(c *Cluster) {
 	if mirror := c.Spec.RegistryMirrorConfiguration; mirror != nil && mirror.Port == 0 {
 		mirror.Port = 443
 	}
+	if policy := &c.Spec.UpgradePolicy; policy.MaxConcurrentWorkerGroups == nil {
+		policy.MaxConcurrentWorkerGroups = new(defaultConcurrency)
+	}
 	setNetworkPluginDefault(&c.Spec.ClusterNetwork)
 	setHealthCheckDefaults(&c.Spec)
 }

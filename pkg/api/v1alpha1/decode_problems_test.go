@@ -119,6 +119,15 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 			`cluster.yaml:22: spec.nodeStartup: Invalid value: "-1s": write a duration such as 90s or 1m30s, or 0s`,
 			`cluster.yaml:23: spec.etcdStartup: Invalid value: "a mapping": must be one value`,
 		}},
+		"upgrade policies": {minimal + "  maxWorkerVersionSkew: 1\n  upgradePolicy:\n    maxConcurrentWorkerGroups: all\n    maxWorkerVersionSkew: 1.5\n    maxWorkerVersionSkews: 1\n", []string{
+			"cluster.yaml:15: spec.maxWorkerVersionSkew: Forbidden: unknown field here; did you mean spec.upgradePolicy.maxWorkerVersionSkew?",
+			`cluster.yaml:17: spec.upgradePolicy.maxConcurrentWorkerGroups: Invalid value: "all": must be a whole number in decimal digits, without quotes`,
+			`cluster.yaml:18: spec.upgradePolicy.maxWorkerVersionSkew: Invalid value: "1.5": must be a whole number in decimal digits, without quotes`,
+			"cluster.yaml:19: spec.upgradePolicy.maxWorkerVersionSkews: Forbidden: unknown field; did you mean maxWorkerVersionSkew?",
+		}},
+		"upgrade policy that is a number": {minimal + "  upgradePolicy: 1\n", []string{
+			`cluster.yaml:15: spec.upgradePolicy: Invalid value: "1": must be a mapping: fields with values`,
+		}},
 		"null in lists": {with("[10.96.0.0/12]", "[null]") + "  workerNodeGroupConfigurations:\n  - name: a\n  -\n", []string{
 			"cluster.yaml:11: spec.clusterNetwork.services.cidrBlocks[0]: Required value: an item of a list must have a value; write one or remove the item",
 			"cluster.yaml:17: spec.workerNodeGroupConfigurations[1]: Required value: an item of a list must have a value; write one or remove the item",

@@ -65,6 +65,7 @@ func decodeMinimal(change func(*decoded)) decoded {
 					Services: v1alpha1.Network{CIDRBlocks: []string{"10.96.0.0/12"}},
 				},
 				DatacenterRef: v1alpha1.Ref{Kind: v1alpha1.InMemoryKind, Name: "prod"},
+				UpgradePolicy: v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1)},
 			},
 		},
 		InMemory: &v1alpha1.InMemoryDatacenterConfig{
@@ -119,7 +120,7 @@ func TestDecode(t *testing.T) {
 		"empty documents":                 {"---\n---\n# nothing\n---\n" + minimal + "---\nnull\n", unchanged},
 		"JSON":                            {`{"apiVersion":"clusterctl-x.io/v1alpha1","kind":"Cluster","metadata":{"name":"prod"},"spec":{"kubernetesVersion":"1.34","clusterNetwork":{"pods":{"cidrBlocks":["192.168.0.0/16"]},"services":{"cidrBlocks":["10.96.0.0/12"]}},"datacenterRef":{"kind":"InMemoryDatacenterConfig","name":"prod"}}}`, unchanged},
 		"empty list is none":              {minimal + "  workerNodeGroupConfigurations: []\n", unchanged},
-		"null is the same as left out":    {with("  name: prod\nspec", "  name: prod\n  namespace: null\nspec") + "  controlPlaneConfiguration:\n  workerNodeGroupConfigurations: ~\n  externalEtcdConfiguration: null\n  managementCluster: {name: null}\n", unchanged},
+		"null is the same as left out":    {with("  name: prod\nspec", "  name: prod\n  namespace: null\nspec") + "  controlPlaneConfiguration:\n  workerNodeGroupConfigurations: ~\n  externalEtcdConfiguration: null\n  managementCluster: {name: null}\n  upgradePolicy: null\n", unchanged},
 		"null of a field of EKS Anywhere": {minimal + "  gitOpsRef: null\n  bundlesRef: ~\n", unchanged},
 		"aliases": {
 			with("[10.96.0.0/12]", "&services [10.96.0.0/12]") + "  workerNodeGroupConfigurations: [&group {name: a, count: &n 2}, {name: b, count: *n}]\n",
@@ -136,12 +137,13 @@ func TestDecode(t *testing.T) {
 		"name that YAML 1.1 reads as true":   {with("name: prod\nspec", "name: yes\nspec"), func(d *decoded) { d.Cluster.Metadata.Name = "yes" }},
 		"everything of ours": {
 			with("  name: prod\nspec", "  name: prod\n  namespace: team\nspec") +
-				"  controlPlaneConfiguration: {count: 3}\n  externalEtcdConfiguration: {count: 3}\n  managementCluster: {name: mgmt}\n",
+				"  controlPlaneConfiguration: {count: 3}\n  externalEtcdConfiguration: {count: 3}\n  managementCluster: {name: mgmt}\n  upgradePolicy: {maxConcurrentWorkerGroups: 2, maxWorkerVersionSkew: 1}\n",
 			func(d *decoded) {
 				d.Cluster.Metadata.Namespace = "team"
 				d.Cluster.Spec.ControlPlaneConfiguration.Count = new(3)
 				d.Cluster.Spec.ExternalEtcdConfiguration = &v1alpha1.ExternalEtcdConfiguration{Count: 3}
 				d.Cluster.Spec.ManagementCluster.Name = "mgmt"
+				d.Cluster.Spec.UpgradePolicy = v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(2), MaxWorkerVersionSkew: new(1)}
 			},
 		},
 		"network plugin": {with("    pods:\n", "    cniConfig: {kindnetd: {}}\n    pods:\n"), func(d *decoded) {
@@ -258,6 +260,7 @@ func TestDecodeExampleOfEKSAnywhere(t *testing.T) {
 					Services:  v1alpha1.Network{CIDRBlocks: []string{"10.96.0.0/12"}},
 					CNIConfig: &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}},
 				},
+				UpgradePolicy:     v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1)},
 				ManagementCluster: v1alpha1.ManagementCluster{Name: "mgmt"},
 			},
 		},

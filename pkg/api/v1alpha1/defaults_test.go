@@ -184,3 +184,29 @@ func TestCountDefaults(t *testing.T) {
 		})
 	}
 }
+
+// TestUpgradePolicyDefaults: the skew has no default of its own, but the policy
+// of Kubernetes, which depends on the versions.
+func TestUpgradePolicyDefaults(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		policy string
+		want   v1alpha1.UpgradePolicy
+	}{
+		"null":            {"null", v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1)}},
+		"nothing":         {"{}", v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1)}},
+		"fields are null": {"{maxConcurrentWorkerGroups: null, maxWorkerVersionSkew: ~}", v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1)}},
+		"zeros":           {"{maxConcurrentWorkerGroups: 0, maxWorkerVersionSkew: 0}", v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(0), MaxWorkerVersionSkew: new(0)}}, // mistakes, which others find
+		"skew":            {"{maxWorkerVersionSkew: 2}", v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1), MaxWorkerVersionSkew: new(2)}},
+		"groups":          {"{maxConcurrentWorkerGroups: 3}", v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(3)}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := decode(t, minimal+"  upgradePolicy: "+test.policy+"\n").Cluster.Spec.UpgradePolicy
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("policy (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -204,3 +204,13 @@ type ClusterVersions struct {
 	ControlPlane     Version            `json:"controlPlane"`
 	WorkerNodeGroups map[string]Version `json:"workerNodeGroups,omitempty"`
 }
+
+// All are the versions, each once, oldest first.
+func (c ClusterVersions) All() []Version {
+	all := []Version{c.ControlPlane}
+	for _, version := range c.WorkerNodeGroups {
+		all = append(all, version)
+	}
+	slices.SortFunc(all, Version.Compare)
+	return slices.Compact(all)
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+func (a *app) planUpgradeCommand() *cobra.Command {
+	var o upgradeOptions
+	cmd := &cobra.Command{
+		Use:   "upgrade -f FILE",
+		Short: "Show what 'upgrade cluster' would do, step by step; nothing is changed",
+		Example: `  clusterctl-x plan upgrade -f cluster.yaml
+  clusterctl-x plan upgrade -f cluster.yaml --from old.yaml
+  clusterctl-x plan upgrade -f cluster.yaml --out plan.json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.scope.check(); err != nil {
+				return err
+			}
+			ctx, cancel := a.withTimeout(cmd.Context(), 0)
+			defer cancel()
+			p, err := a.planUpgrade(ctx, o)
+			if err != nil {
+				return err
+			}
+			if o.out != "" {
+				if err := savePlan(o.out, p.plan); err != nil {
+					return fmt.Errorf("writing the plan to %s: %w", o.out, err)
+				}
+				a.say("plan written to %s%s", o.out, forReading(o.from))
+			}
+			return a.print(p.plan, func() error { return a.style(a.out).Plan(a.out, p.plan) })
+		},
+	}
+	o.addTo(cmd)
+	cmd.Flags().StringVar(&o.from, "from", "", "file that describes the cluster as it is, instead of a live one; no management cluster is asked")
+	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
+	return cmd
+}
+
+func (a *app) planUpgrade(ctx context.Context, o upgradeOptions) (prepared, error) {
+	if o.from != "" {
+		p, _, err := a.prepareOffline(o)
+		return p, err
+	}
+	l, err := a.lookUp(ctx, o)
+	if err != nil {
+		return prepared{}, err
+	}
+	return a.prepare(l.spec, l.origin, o, l.key.Namespace)
+}
+
+// forReading says what a plan that was made without a cluster is not good for.
+func forReading(from string) string {
+	if from == "" {
+		return ""
+	}
+	return ", for reading: 'upgrade cluster --plan' takes plans of the cluster itself, made without --from"
+}
+
+// showPlan shows a person what is going to happen.
+func (a *app) showPlan(p plan.Plan) {
+	if !a.options.Quiet && a.options.Output == outputText {
+		_ = a.style(a.err).Plan(a.err, p)
+	}
+}
+
+// savePlan writes the plan, all of it or nothing.
+func savePlan(file string, p plan.Plan) error {
+	data, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return errors.New("it is a directory; name a file")
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-")
+	if err != nil {
+		return withoutPath(err)
+	}
+	defer os.Remove(temporary.Name())
+	if _, err := temporary.Write(append(data, '\n')); err != nil {
+		return withoutPath(err)
+	}
+	if err := temporary.Close(); err != nil {
+		return withoutPath(err)
+	}
+	return withoutPath(os.Rename(temporary.Name(), file))
+}
+
+// withoutPath is an error without the path of a file that nobody named.
+func withoutPath(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	default:
+		return err
+	}
+}
+
+// prepareOffline plans the way from the cluster that one file describes to that
+// of another. It returns also what the cluster is made of before.
+func (a *app) prepareOffline(o upgradeOptions) (prepared, management.Objects, error) {
+	was, s, err := a.readBoth(o)
+	if err != nil {
+		return prepared{}, management.Objects{}, err
+	}
+	before := was.resolved
+	objects, err := was.stage(before.Config, before.Versions)
+	if err != nil {
+		return prepared{}, management.Objects{}, err
+	}
+	p, err := a.prepare(s, origin{
+		metadata: plan.Metadata{Name: before.Config.Cluster.Metadata.Name, Namespace: was.namespace, Spec: fingerprint(s.data)},
+		start:    atRest(before), before: before.Config,
+		compare: func(wanted []*unstructured.Unstructured) ([]management.Change, error) {
+			return compareOffline(objects.All(), wanted)
+		},
+	}, o, was.namespace)
+	return p, objects, err
+}
+
+// readBoth reads the file that describes the cluster as it is, and the one that
+// describes it as it is to be.
+func (a *app) readBoth(o upgradeOptions) (was prepared, s spec, err error) {
+	if o.from == "-" && o.file == "-" {
+		return was, s, usageError{errors.New("-f and --from cannot both be standard input; give one of them a file")}
+	}
+	old, err := a.readSpecOf("--from names the file that describes the cluster as it is, and - is standard input", o.from)
+	if err != nil {
+		return was, s, err
+	}
+	before, err := validations.Create(old.config, old.bundles, noVersions())
+	if err != nil {
+		return was, s, err
+	}
+	if s, err = a.readSpec(o.file); err != nil {
+		return was, s, err
+	}
+	resolved, err := a.resolve(s, before.Versions)
+	if err != nil {
+		return was, s, err
+	}
+	if err := o.scope.checkGroups(resolved.Config); err != nil {
+		return was, s, err
+	}
+	a.warn(resolved)
+	is, wanted := before.Config.Cluster.Metadata, resolved.Config.Cluster.Metadata
+	if another := is.Namespace != "" && wanted.Namespace != "" && is.Namespace != wanted.Namespace; is.Name != wanted.Name || another {
+		return was, s, &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf(
+			"%s describes cluster %s, and %s cluster %s: name and namespace cannot be changed; a cluster of another name is another cluster",
+			fileName(o.from), fullName(is), fileName(o.file), fullName(wanted))}
+	}
+	return prepared{spec: old, resolved: before, namespace: cmp.Or(a.options.Namespace, wanted.Namespace, is.Namespace, "default")}, s, nil
+}
+
+// fullName is the name of a cluster, with its namespace where the file has one.
+func fullName(meta v1alpha1.Meta) string {
+	return strings.TrimPrefix(meta.Namespace+"/"+meta.Name, "/")
+}
+
+// atRest is a cluster exactly as its spec describes it.
+func atRest(resolved validations.Resolved) plan.Start {
+	part := func(version v1alpha1.Version, machines int) plan.Part {
+		return plan.Part{Version: version, Oldest: version, Machines: machines, Fresh: machines}
+	}
+	spec := resolved.Config.Cluster.Spec
+	start := plan.Start{ControlPlane: part(resolved.Versions.ControlPlane, spec.ControlPlaneConfiguration.Replicas()), WorkerNodeGroups: map[string]plan.Part{}}
+	for _, group := range spec.WorkerNodeGroupConfigurations {
+		start.WorkerNodeGroups[group.Name] = part(resolved.Versions.WorkerNodeGroups[group.Name], group.Replicas())
+	}
+	return start
+}
+
+// compareOffline is management.Compare with rendered objects in the place of
+// live ones.
+func compareOffline(before, wanted []*unstructured.Unstructured) ([]management.Change, error) {
+	name := func(kind, name string) string { return kind + "/" + name }
+	old, fresh := map[string]*unstructured.Unstructured{}, map[string]*unstructured.Unstructured{}
+	for _, object := range before {
+		old[name(object.GetKind(), object.GetName())] = object
+	}
+	for _, object := range wanted {
+		fresh[name(object.GetKind(), object.GetName())] = object
+	}
+	all := make([]management.Change, len(wanted))
+	for i, object := range wanted {
+		all[i] = management.Change{Object: name(object.GetKind(), object.GetName()), Action: management.Created}
+		was, exists := old[all[i].Object]
+		if !exists {
+			continue
+		}
+		fields, err := changes.Between(was, object)
+		if err == nil {
+			fields, err = changes.FollowTemplates(was, object, fields, fresh, func(called string, instead *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+				return old[name(instead.GetKind(), called)], nil
+			})
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[i].Action, all[i].Fields = management.Unchanged, fields
+		if len(fields) > 0 {
+			all[i].Action = management.Changed
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// prepared is an upgrade that was thought through to its end, and of which
+// nothing was written.
+type prepared struct {
+	spec      spec
+	resolved  validations.Resolved
+	namespace string
+	plan      plan.Plan
+	// stages are the renderings of the versions that the plan begins with and
+	// of those at the end of each step.
+	stages []management.Objects
+}
+
+// origin is what an upgrade begins with: a live cluster, or another file.
+type origin struct {
+	metadata plan.Metadata
+	start    plan.Start
+	// before is the spec that the cluster was made from; nil where it is not known.
+	before *v1alpha1.Config
+	// compare says what applying the objects would change.
+	compare func([]*unstructured.Unstructured) ([]management.Change, error)
+}
+
+// fingerprint of a file.
+func fingerprint(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// prepare plans the way from the origin to the spec and renders every step of it.
+func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (prepared, error) {
+	running := from.start.Versions()
+	if o.latestPatches {
+		running = noVersions()
+	}
+	resolved, err := a.resolve(s, running)
+	if err != nil {
+		return prepared{}, err
+	}
+	if err := validations.Update(resolved, from.start.Floor(), from.before); err != nil {
+		return prepared{}, err
+	}
+	p := prepared{spec: s, resolved: resolved, namespace: cmp.Or(a.options.Namespace, resolved.Config.Cluster.Metadata.Namespace, namespace)}
+	effective := o.scope.effective(resolved.Config, from.before)
+	first, err := p.stage(effective, from.start.Versions())
+	if err != nil {
+		return prepared{}, err
+	}
+	found, err := from.compare(first.All())
+	if err != nil {
+		return prepared{}, err
+	}
+	sorted, err := byPart(resolved.Config, first, found, from)
+	if err != nil {
+		return prepared{}, err
+	}
+	p.plan, err = plan.Compute(plan.Input{
+		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
+		Releases: validations.Passable(resolved.Config, s.bundles), Policy: validations.Policy(resolved.Config.Cluster),
+		Changes: sorted, Scope: o.scope.plan(),
+	})
+	if err != nil {
+		return prepared{}, err
+	}
+	p.stages = []management.Objects{first}
+	for i := range p.plan.Steps {
+		stage, err := p.stage(effective, p.plan.Versions(i+1))
+		if err != nil {
+			return prepared{}, err
+		}
+		p.stages = append(p.stages, stage)
+	}
+	return p, nil
+}
+
+// target is the cluster that the spec asks for. What an autoscaler decides
+// stays as it is.
+func target(resolved validations.Resolved, start plan.Start) plan.Target {
+	cluster := resolved.Config.Cluster
+	t := plan.Target{ControlPlane: resolved.Versions.ControlPlane, ControlPlaneMachines: cluster.Spec.ControlPlaneConfiguration.Replicas()}
+	for _, group := range cluster.Spec.WorkerNodeGroupConfigurations {
+		wanted := plan.TargetGroup{
+			Name: group.Name, Version: resolved.Versions.WorkerNodeGroups[group.Name], Machines: group.Replicas(),
+			Autoscaled: group.AutoscalingConfiguration != nil, Pinned: group.Pinned(),
+		}
+		if part, exists := start.WorkerNodeGroups[group.Name]; exists && wanted.Autoscaled {
+			wanted.Machines = part.Machines
+		}
+		t.WorkerNodeGroups = append(t.WorkerNodeGroups, wanted)
+	}
+	return t
+}
+
+// stage renders the config at the given versions. Every one of them must have a
+// release.
+func (p prepared) stage(config *v1alpha1.Config, versions v1alpha1.ClusterVersions) (management.Objects, error) {
+	set, missing := p.spec.bundles.SetOf(versions)
+	if len(missing) > 0 {
+		return management.Objects{}, &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
+			"there is no versions bundle of %s, which the cluster runs; use a file that has it by --bundles", strings.Join(texts(missing), ", "))}
+	}
+	rendered, err := manifests.Render(manifests.Input{Config: config, Versions: versions, Set: set, Namespace: p.namespace, Downloads: p.spec.bundles.Releases()})
+	if err != nil {
+		return management.Objects{}, err
+	}
+	return decodeParts(rendered)
+}
+
+func texts[T fmt.Stringer](things []T) []string {
+	all := make([]string, len(things))
+	for i, thing := range things {
+		all[i] = thing.String()
+	}
+	return all
+}
+
+func decodeParts(rendered manifests.Objects) (management.Objects, error) {
+	objects := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+	var err error
+	if objects.Cluster, err = decodeAll(rendered.Cluster); err != nil {
+		return objects, err
+	}
+	parts := append([]manifests.GroupObjects{{Name: v1alpha1.ControlPlaneName, Objects: rendered.ControlPlane}}, rendered.Groups...)
+	for _, part := range parts {
+		if objects.Parts[part.Name], err = decodeAll(part.Objects); err != nil {
+			return objects, err
+		}
+	}
+	return objects, nil
+}
+
+func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error) {
+	decoded := make([]*unstructured.Unstructured, len(objects))
+	for i, object := range objects {
+		u, err := object.Unstructured()
+		if err != nil {
+			return nil, err
+		}
+		decoded[i] = u
+	}
+	return decoded, nil
+}
+
+// byPart sorts what would change by the part that it belongs to. Counts are left
+// out: the plan has them as machines.
+func byPart(config *v1alpha1.Config, stage management.Objects, found []management.Change, from origin) (map[string]plan.Changes, error) {
+	part := map[string]string{}
+	for name, objects := range stage.Parts {
+		for _, object := range objects {
+			part[object.GetKind()+"/"+object.GetName()] = name
+		}
+	}
+	sorted := map[string]plan.Changes{}
+	for _, change := range found {
+		name := part[change.Object]
+		sum := sorted[name]
+		for _, f := range change.Fields {
+			if err := fixed(config, change.Object, f, from); err != nil {
+				return nil, err
+			}
+			switch {
+			case f.Path == "spec.replicas":
+			case f.Rolling:
+				sum.Rolling = append(sum.Rolling, f.String())
+			default:
+				sum.InPlace = append(sum.InPlace, change.Object+" "+f.String())
+			}
+		}
+		if change.Action == management.Created && !strings.Contains(change.Object, "Template/") {
+			sum.InPlace = append(sum.InPlace, change.Object+" would be created")
+		}
+		sorted[name] = sum
+	}
+	return sorted, nil
+}
+
+// fixed refuses a change of what Cluster API never changes, where the spec
+// before is not known and nobody could see it in the file.
+func fixed(config *v1alpha1.Config, object string, f changes.Field, from origin) error {
+	never := []string{"spec.clusterNetwork", "spec.controlPlaneRef", "spec.infrastructureRef", "spec.backend"}
+	isCluster := strings.HasSuffix(object, "Cluster/"+config.Cluster.Metadata.Name)
+	if from.before != nil || !isCluster || !slices.ContainsFunc(never, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") }) {
+		return nil
+	}
+	return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf("%s: %s, and that cannot be changed in a cluster that is there; give the file back what the cluster has, or create a new cluster", object, f)}
+}
+
+// withRecord adds what the record of a cluster knows.
+func (s spec) withRecord(record management.Record, recorded bool, name string) (spec, *v1alpha1.Config) {
+	if !recorded {
+		return s, nil
+	}
+	s.bundles = s.bundles.With(record.Releases)
+	before := v1alpha1.Decode("the record of cluster "+name, []byte(record.Spec))
+	if before.Cluster == nil || len(before.Problems) > 0 {
+		return s, nil // of another release, which read other fields
+	}
+	return s, before
+}
+
+// record is what is kept about the cluster once the plan is begun.
+func (p prepared) record() management.Record {
+	record := recordOf(p.spec, p.resolved.Versions)
+	// Until the plan has come to its end, the cluster runs both.
+	from, _ := p.spec.bundles.SetOf(p.plan.From)
+	for _, release := range from.Releases() {
+		if _, there := p.resolved.Set[release.Version]; !there {
+			record.Releases = append(record.Releases, release)
+		}
+	}
+	return record
+}
+
+// recordOf is what is kept about a cluster that a spec was applied to.
+func recordOf(s spec, versions v1alpha1.ClusterVersions) management.Record {
+	set, _ := s.bundles.SetOf(versions)
+	return management.Record{Spec: string(s.data), Versions: versions, Releases: set.Releases()}
+}

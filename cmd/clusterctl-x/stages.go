@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+)
+
+// manifestsOfStep are the complete manifests of a cluster at the end of a step
+// of the plan from one file to another. Step 0 is what waits for no step.
+func (a *app) manifestsOfStep(o upgradeOptions, step int) ([]templater.Object, error) {
+	p, before, err := a.prepareOffline(o)
+	if err != nil {
+		return nil, err
+	}
+	if steps := len(p.plan.Steps); step < 0 || step > steps {
+		return nil, usageError{fmt.Errorf("--step must be from 0 to %d, the number of steps of this plan; 'plan upgrade -f %s --from %s' shows them", steps, o.file, o.from)}
+	}
+	if step > 0 {
+		a.say("step %d of %d: %s", step, len(p.plan.Steps), p.plan.Steps[step-1])
+		a.sayRemovals(p.plan.Steps[step-1], before)
+	}
+	stage := p.stages[step]
+	objects := stage.Cluster
+	versions := p.plan.Versions(step)
+	for _, part := range append([]string{v1alpha1.ControlPlaneName}, p.plan.Groups()...) {
+		_, there := versions.WorkerNodeGroups[part]
+		if part != v1alpha1.ControlPlaneName && !there {
+			continue
+		}
+		written, err := partAt(part, step, p.plan, stage.Parts[part], before.Parts[part])
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, written...)
+	}
+	return encodeAll(objects)
+}
+
+// sayRemovals names what a step removes: whoever applies manifests removes
+// nothing by that.
+func (a *app) sayRemovals(step plan.Step, before management.Objects) {
+	if step.Kind != plan.RemoveWorkers {
+		return
+	}
+	for _, group := range step.WorkerNodeGroups {
+		for _, object := range before.Parts[group.Name] {
+			if !strings.HasSuffix(object.GetKind(), "Template") {
+				a.say("delete %s/%s: 'kubectl apply' does not", object.GetKind(), object.GetName())
+			}
+		}
+	}
+}
+
+// partAt are the objects of a part at the end of a step. Until a step gives it
+// other machines it keeps the templates that it had.
+func partAt(part string, step int, p plan.Plan, after, before []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	released, later := false, false
+	for i, s := range p.Steps {
+		if s.Moves(part) && (i < step || s.Beside) {
+			released = true
+		}
+		later = later || s.Moves(part)
+	}
+	if released || len(before) == 0 || part == v1alpha1.ControlPlaneName && !later {
+		return after, nil
+	}
+	if part == v1alpha1.ControlPlaneName || len(after) == 0 {
+		return before, nil
+	}
+	var objects []*unstructured.Unstructured
+	for _, object := range before {
+		if strings.HasSuffix(object.GetKind(), "Template") {
+			objects = append(objects, object)
+		}
+	}
+	for _, object := range after {
+		if strings.HasSuffix(object.GetKind(), "Template") {
+			continue
+		}
+		held := object.DeepCopy()
+		for _, live := range before {
+			if live.GetKind() == object.GetKind() && live.GetName() == object.GetName() {
+				if err := changes.Hold(held, live); err != nil {
+					return nil, err
+				}
+			}
+		}
+		objects = append(objects, held)
+	}
+	return objects, nil
+}
+
+func encodeAll(objects []*unstructured.Unstructured) ([]templater.Object, error) {
+	encoded := make([]templater.Object, len(objects))
+	for i, object := range objects {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return nil, fmt.Errorf("writing %s/%s: %w", object.GetKind(), object.GetName(), err)
+		}
+		encoded[i] = templater.Object{Kind: object.GroupVersionKind(), Name: object.GetName(), YAML: text}
+	}
+	return encoded, nil
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// upgradeOptions are the flags of 'upgrade cluster' and 'plan upgrade'.
+type upgradeOptions struct {
+	file          string
+	scope         scope
+	latestPatches bool
+	// of 'upgrade cluster'
+	plan           string
+	interactive    bool
+	forceConflicts bool
+	takeOver       bool
+	skip           []string
+	dryRun         string
+	// of 'plan upgrade'
+	from, out string
+}
+
+func (o *upgradeOptions) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	cmd.Flags().BoolVar(&o.scope.controlPlaneOnly, "control-plane-only", false, "the control plane alone; worker node groups stay as they are")
+	cmd.Flags().StringSliceVar(&o.scope.groups, "worker-node-groups", nil, "these worker node groups alone, with commas; everything else stays as it is")
+	cmd.Flags().BoolVar(&o.latestPatches, "latest-patches", false, "take the newest patch of a minor, instead of the one that runs already")
+}
+
+func (a *app) upgradeClusterCommand() *cobra.Command {
+	var o upgradeOptions
+	cmd := &cobra.Command{
+		Use:   "cluster -f FILE",
+		Short: "Take a cluster to what its file describes, step by step, and wait until it is there",
+		Long: `Take a cluster to what its file describes: the control plane one minor at a
+time, each worker node group with as few rollouts as the version skew policy
+allows. The plan is shown first. Stopped at any moment, the same command again
+goes on from where the cluster is.`,
+		Example: `  clusterctl-x upgrade cluster -f cluster.yaml
+  clusterctl-x plan upgrade -f cluster.yaml --out plan.json && clusterctl-x upgrade cluster -f cluster.yaml --plan plan.json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			ctx, cancel := a.withTimeout(cmd.Context(), 0)
+			defer cancel()
+			return a.upgradeCluster(ctx, o)
+		},
+	}
+	o.addTo(cmd)
+	cmd.Flags().StringVar(&o.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
+	cmd.Flags().BoolVar(&o.interactive, "interactive", false, "ask before the first step")
+	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "take over fields that others own")
+	cmd.Flags().BoolVar(&o.takeOver, "take-over", false, "end the turn of another run that works on the cluster")
+	cmd.Flags().StringSliceVar(&o.skip, "skip-preflight", nil, "leave these checks out: "+strings.Join(preflights(), ", "))
+	cmd.Flags().StringVar(&o.dryRun, "dry-run", dryRunNone, "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
+	return cmd
+}
+
+// preflights are the names of all checks that can be left out.
+func preflights() []string {
+	return append(management.Checks(), validations.CheckNodeImage, validations.CheckNewMachines)
+}
+
+// check refuses what the command line of 'upgrade cluster' alone proves wrong.
+func (o *upgradeOptions) check() error {
+	if err := o.scope.check(); err != nil {
+		return err
+	}
+	if modes := []string{dryRunNone, dryRunServer}; !slices.Contains(modes, o.dryRun) {
+		return usageError{fmt.Errorf("--dry-run must be one of %s here, not %q; 'plan upgrade --from' plans without a management cluster", strings.Join(modes, ", "), o.dryRun)}
+	}
+	for _, name := range o.skip {
+		if !slices.Contains(preflights(), name) {
+			return usageError{fmt.Errorf("--skip-preflight: there is no check %q; the checks are %s", name, strings.Join(preflights(), ", "))}
+		}
+	}
+	return nil
+}
+
+// live is a cluster that is there, with what is known about it.
+type live struct {
+	*connection
+	key    client.ObjectKey
+	state  state.Cluster
+	spec   spec
+	origin origin
+}
+
+// lookUp finds the cluster that the file describes.
+func (a *app) lookUp(ctx context.Context, o upgradeOptions) (live, error) {
+	s, err := a.readSpec(o.file)
+	if err != nil {
+		return live{}, err
+	}
+	// What the file alone proves wrong is told before a management cluster is asked.
+	resolved, err := a.resolve(s, noVersions())
+	if err != nil {
+		return live{}, err
+	}
+	if err := o.scope.checkGroups(resolved.Config); err != nil {
+		return live{}, err
+	}
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return live{}, err
+	}
+	a.warn(resolved)
+	meta := resolved.Config.Cluster.Metadata
+	l := live{connection: connection, key: a.key(meta.Name, meta.Namespace, connection), spec: s}
+	return l, a.observe(ctx, &l)
+}
+
+// observe reads the cluster and its record.
+func (a *app) observe(ctx context.Context, l *live) error {
+	cluster, exists, err := l.Observe(ctx, l.key)
+	switch {
+	case err != nil:
+		return err
+	case !exists:
+		return fmt.Errorf("cluster %s: %w; 'clusterctl-x create cluster' creates it", l.key, management.ErrNotFound)
+	case cluster.Topology:
+		return &management.RefusedError{Check: "topology", Reason: fmt.Sprintf("cluster %s is made from a ClusterClass; this version upgrades clusters without one: change spec.topology.version of the Cluster instead", l.key)}
+	case cluster.ControlPlane.Version.IsZero():
+		return &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("cluster %s has no KubeadmControlPlane with a version; clusterctl-x upgrades no other", l.key)}
+	}
+	record, recorded, err := l.Record(ctx, l.key)
+	if err != nil {
+		return err
+	}
+	l.state = cluster
+	l.origin = origin{
+		metadata: plan.MetadataOf(cluster, fingerprint(l.spec.data)), start: plan.StartOf(cluster),
+		compare: func(objects []*unstructured.Unstructured) ([]management.Change, error) {
+			return l.Compare(ctx, objects)
+		},
+	}
+	l.spec, l.origin.before = l.spec.withRecord(record, recorded, l.key.String())
+	return nil
+}
+
+func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
+	saved, err := readPlan(o.plan)
+	if err != nil {
+		return err
+	}
+	l, err := a.lookUp(ctx, o)
+	if err != nil {
+		return err
+	}
+	p, err := a.prepare(l.spec, l.origin, o, l.key.Namespace)
+	if err != nil {
+		return err
+	}
+	if saved != nil {
+		if reasons := saved.Stale(p.plan); len(reasons) > 0 {
+			return &management.MovedError{Cluster: l.key.String(), Reasons: reasons}
+		}
+	}
+	if p.plan.Empty() {
+		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
+	}
+	a.showPlan(p.plan)
+	if err := a.preflight(ctx, l, p, o); err != nil {
+		return err
+	}
+	if o.dryRun == dryRunServer {
+		return a.result("cluster %s: the upgrade can begin (server dry run)", l.key)
+	}
+	if o.interactive && !a.confirm() {
+		return a.result("cluster %s: nothing was changed", l.key)
+	}
+	return a.carryOut(ctx, l, p, o)
+}
+
+// preflight looks for what stands in the way, without a write.
+func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOptions) error {
+	var known []management.Finding
+	for _, finding := range validations.Way(p.resolved.Config, p.plan, p.spec.bundles) {
+		known = append(known, management.Finding(finding))
+	}
+	if err := l.Preflight(ctx, l.state, p.plan, known, o.skip, func(text string) { a.warning("%s", text) }); err != nil {
+		return err
+	}
+	if err := a.checkReferences(ctx, l.connection, p.resolved.Config, p.namespace, o.dryRun == dryRunServer); err != nil {
+		return err
+	}
+	return l.Rehearse(ctx, p.stages[0].All(), p.stages[1:], o.forceConflicts)
+}
+
+// carryOut holds the cluster for this run and takes it through the steps.
+func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions) error {
+	held, release, err := l.Lock(ctx, l.key, o.takeOver, func(holder string) {
+		a.say("%s holds cluster %s; waiting to see whether it is still at work", holder, l.key)
+	})
+	if err != nil {
+		return err
+	}
+	defer release()
+	began := time.Now()
+	progress := a.progress()
+	last := management.Progress{Plan: p.plan}
+	err = l.Upgrade(held, l.key, management.Upgrade{
+		Plan: p.plan, Stages: p.stages, Record: p.record(), Partial: !o.scope.whole(), Force: o.forceConflicts,
+		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
+		Show: func(now management.Progress) {
+			last = now
+			progress.ShowUpgrade(now.Plan, now.Step, now.Cluster)
+		},
+	})
+	progress.Close()
+	switch {
+	case err == nil:
+		return a.result("cluster %s is at %s after %s", l.key, p.plan.To.ControlPlane, time.Since(began).Round(time.Second))
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("%w%s; %s", err, waitingFor(last), left(last))
+	case errors.Is(err, context.Canceled):
+		return interruptedError(left(last))
+	default:
+		return err
+	}
+}
+
+func waitingFor(p management.Progress) string {
+	if p.Step == len(p.Plan.Steps) {
+		return ""
+	}
+	if waiting := p.Plan.Steps[p.Step].Waiting(p.Cluster); waiting != "" {
+		return " waiting for " + waiting
+	}
+	return ""
+}
+
+// left says what goes on by itself, and what waits for the command to be run again.
+func left(p management.Progress) string {
+	const again = "run the same command again to go on"
+	if p.Step >= len(p.Plan.Steps) {
+		return "every step was begun, and Cluster API goes on with them: " + again
+	}
+	text := fmt.Sprintf("Cluster API goes on with step %d (%s)", p.Step+1, p.Plan.Steps[p.Step])
+	var later []string
+	for i, step := range p.Plan.Steps[p.Step+1:] {
+		later = append(later, fmt.Sprintf("step %d (%s)", p.Step+2+i, step))
+	}
+	if len(later) > 0 {
+		text += "; what waits is " + strings.Join(later, ", ")
+	}
+	return text + ": " + again
+}
+
+// readPlan reads a plan that 'plan upgrade --out' wrote; it is nil without a file.
+func readPlan(file string) (*plan.Plan, error) {
+	const remedy = "'clusterctl-x plan upgrade --out' writes one"
+	if file == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("reading the plan: %w; %s", err, remedy)}
+	}
+	var header struct{ APIVersion, Kind string }
+	if err := yaml.Unmarshal(data, &header); err != nil || header.Kind != plan.DocumentKind || header.APIVersion != v1alpha1.APIVersion {
+		return nil, usageError{fmt.Errorf("%s is no plan of this version of clusterctl-x, which has apiVersion %s and kind %s; %s", file, v1alpha1.APIVersion, plan.DocumentKind, remedy)}
+	}
+	var saved plan.Plan
+	if err := yaml.UnmarshalStrict(data, &saved); err != nil {
+		return nil, usageError{fmt.Errorf("reading the plan %s: %w; %s", file, err, remedy)}
+	}
+	if saved.Metadata.UID == "" {
+		return nil, usageError{fmt.Errorf("%s was made from two files, with --from: it knows no cluster that could follow it; make one of the cluster itself, without --from", file)}
+	}
+	return &saved, nil
+}
+
+// confirm asks a person.
+func (a *app) confirm() bool {
+	fmt.Fprint(a.err, "go on? [y/N] ")
+	answer, err := bufio.NewReader(a.in).ReadString('\n')
+	return err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+}

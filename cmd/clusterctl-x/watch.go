@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+func (a *app) watchClusterCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "cluster NAME",
+		Short:             "Show what happens to a cluster until it is as its spec asks for, with the steps that are left and what holds them up",
+		Args:              oneName,
+		ValidArgsFunction: a.completeClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := a.withTimeout(cmd.Context(), 0)
+			defer cancel()
+			return a.watchCluster(ctx, args[0])
+		},
+	}
+}
+
+func (a *app) watchCluster(ctx context.Context, name string) error {
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	key := a.key(name, "", connection)
+	if _, exists, err := connection.Observe(ctx, key); err != nil {
+		return err
+	} else if !exists {
+		return notFound(key)
+	}
+	asked, err := a.lastAsked(ctx, connection, key)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	progress := a.progress()
+	var last state.Cluster
+	gone := false
+	err = connection.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
+		if gone = !exists; gone {
+			return true, nil
+		}
+		last = cluster
+		left := asked.left(cluster)
+		progress.ShowLeft(left, cluster)
+		return cluster.Done() && left.Empty(), nil
+	})
+	progress.Close()
+	switch {
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, last.Waiting())
+	case errors.Is(err, context.Canceled):
+		return interruptedError("watching changes nothing, and nothing stops with it")
+	case err != nil:
+		return err
+	case gone:
+		return a.result("cluster %s is gone", key)
+	default:
+		return a.result("cluster %s is at %s and as its spec asks for, after %s", key, last.ControlPlane.Version, time.Since(began).Round(time.Second))
+	}
+}
+
+// asked is what a cluster was last asked for; the zero value where that is not
+// known.
+type asked struct {
+	resolved validations.Resolved
+	releases spec
+}
+
+// lastAsked reads it from the cluster's record.
+func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey) (asked, error) {
+	record, recorded, err := c.Record(ctx, key)
+	if err != nil {
+		return asked{}, err
+	}
+	bundles, err := a.readBundles()
+	if err != nil {
+		return asked{}, err
+	}
+	s, config := spec{bundles: bundles}.withRecord(record, recorded, key.String())
+	if config == nil {
+		return asked{}, nil
+	}
+	return asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s}, nil
+}
+
+// left is the way that is left from the cluster as it is, by its versions; none
+// where it is not known, or where there is none.
+func (k asked) left(cluster state.Cluster) plan.Plan {
+	if k.resolved.Config == nil {
+		return plan.Plan{}
+	}
+	start := plan.StartOf(cluster)
+	left, err := plan.Compute(plan.Input{
+		Start: start, Target: target(k.resolved, start), Releases: validations.Passable(k.resolved.Config, k.releases.bundles),
+		Policy: validations.Policy(k.resolved.Config.Cluster),
+	})
+	if err != nil {
+		return plan.Plan{}
+	}
+	return left
+}
+
+// pinned tells whether the spec gives a group a version of its own.
+func (k asked) pinned(group string) bool {
+	if k.resolved.Config == nil {
+		return false
+	}
+	for _, g := range k.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		if g.Name == group {
+			return g.Pinned()
+		}
+	}
+	return false
+}
+
+func (k asked) lags(cluster state.Cluster) []plan.Lag {
+	var policy skew.Policy
+	if k.resolved.Config != nil {
+		policy = validations.Policy(k.resolved.Config.Cluster)
+	}
+	return plan.Lags(cluster, k.pinned, policy)
+}

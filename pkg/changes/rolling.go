@@ -1,0 +1,67 @@
+package changes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Kinds whose changes may replace machines.
+const (
+	machineDeployment = "MachineDeployment"
+	controlPlane      = "KubeadmControlPlane"
+)
+
+// rollingPaths are the JSON pointers, by kind, below which a change replaces
+// machines. All else Cluster API carries over to machines that run
+// (core/reconcilers/machinedeployment/mdutil and controlplane/kubeadm/pkg of
+// sigs.k8s.io/cluster-api v1.14).
+func rollingPaths() map[string][]string {
+	return map[string][]string{
+		machineDeployment: {
+			"/spec/template/spec/version", "/spec/template/spec/bootstrap", "/spec/template/spec/infrastructureRef", "/spec/template/spec/failureDomain",
+		},
+		controlPlane: {"/spec/version", "/spec/kubeadmConfigSpec", "/spec/machineTemplate/spec/infrastructureRef"},
+	}
+}
+
+func rolling(kind, pointer string) bool {
+	return slices.ContainsFunc(rollingPaths()[kind], func(path string) bool {
+		return pointer == path || strings.HasPrefix(pointer, path+"/")
+	})
+}
+
+// Hold gives a wanted object the fields of the live one that machines are
+// replaced for, so that writing it replaces none.
+func Hold(wanted, live *unstructured.Unstructured) error {
+	for _, path := range rollingPaths()[wanted.GetKind()] {
+		fields := strings.Split(strings.TrimPrefix(path, "/"), "/")
+		value, found, err := unstructured.NestedFieldCopy(live.Object, fields...)
+		if err != nil {
+			return fmt.Errorf("reading %s of %s/%s: %w", fieldPath(path), live.GetKind(), live.GetName(), err)
+		}
+		if !found {
+			unstructured.RemoveNestedField(wanted.Object, fields...)
+			continue
+		}
+		if err := unstructured.SetNestedField(wanted.Object, value, fields...); err != nil {
+			return fmt.Errorf("holding %s of %s/%s: %w", fieldPath(path), wanted.GetKind(), wanted.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// References are the paths of the names of templates that machines are made
+// from, in an object of a kind that has any.
+func References(kind string) [][]string {
+	switch kind {
+	case machineDeployment:
+		return [][]string{{"spec", "template", "spec", "bootstrap", "configRef"}, {"spec", "template", "spec", "infrastructureRef"}}
+	case controlPlane:
+		return [][]string{{"spec", "machineTemplate", "spec", "infrastructureRef"}}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,75 @@
+package management
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+)
+
+// maxRequests at the same time, of those that ask about many objects.
+const maxRequests = 8
+
+// Compare says what applying each of the objects would change, in their order,
+// and writes nothing. Where machines would be made from another template, the
+// fields of the template are told instead of its name.
+func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]Change, error) {
+	named := map[string]*unstructured.Unstructured{}
+	for _, object := range objects {
+		named[objectName(object)] = object
+	}
+	all := make([]Change, len(objects))
+	var tasks errgroup.Group
+	tasks.SetLimit(maxRequests)
+	for i, object := range objects {
+		tasks.Go(func() error {
+			change, err := c.Try(ctx, object)
+			if err == nil && change.Action == Changed {
+				change.Fields, err = c.fields(ctx, object, change.Fields, named)
+			}
+			if err != nil {
+				return fmt.Errorf("trying to apply %s: %w", objectName(object), err)
+			}
+			all[i] = change
+			return nil
+		})
+	}
+	if err := tasks.Wait(); err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	return all, nil
+}
+
+func objectName(object *unstructured.Unstructured) string {
+	return object.GetKind() + "/" + object.GetName()
+}
+
+// fields are those of a change with the ones of templates in the place of their
+// names.
+func (c *Client) fields(ctx context.Context, wanted *unstructured.Unstructured, fields []changes.Field, named map[string]*unstructured.Unstructured) ([]changes.Field, error) {
+	if len(changes.References(wanted.GetKind())) == 0 {
+		return fields, nil
+	}
+	live, err := c.live(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return changes.FollowTemplates(live, wanted, fields, named, func(name string, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		return c.template(ctx, name, wanted)
+	})
+}
+
+// template is the live one of the kind that another will take the place of.
+func (c *Client) template(ctx context.Context, name string, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	named := wanted.DeepCopy()
+	named.SetName(name)
+	live, err := c.live(ctx, named)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return live, err
+}

@@ -1,0 +1,45 @@
+package management
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// ConflictError says which fields others own that an upgrade would change.
+type ConflictError struct {
+	Fields []string // each with its object and its owner
+}
+
+func (e *ConflictError) Error() string {
+	return "others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts\n  " + strings.Join(e.Fields, "\n  ")
+}
+
+// conflictOf puts the conflicts of applying objects together; nil without any.
+func conflictOf(fields ...[]string) error {
+	all := slices.Concat(fields...)
+	if len(all) == 0 {
+		return nil
+	}
+	slices.Sort(all)
+	return &ConflictError{Fields: slices.Compact(all)}
+}
+
+// conflicts are the fields of an object that others own and want otherwise.
+func conflicts(object *unstructured.Unstructured, err error) []string {
+	var status apierrors.APIStatus
+	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var fields []string
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type == metav1.CauseTypeFieldManagerConflict {
+			fields = append(fields, objectName(object)+" "+strings.TrimPrefix(cause.Field, ".")+": "+cause.Message)
+		}
+	}
+	return fields
+}

@@ -1,0 +1,215 @@
+package management
+
+import (
+	"cmp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+func (s snapshot) state() state.Cluster {
+	c := state.Cluster{
+		Name:         s.cluster.Name,
+		Namespace:    s.cluster.Namespace,
+		UID:          string(s.cluster.UID),
+		Generation:   s.cluster.Generation,
+		Created:      s.cluster.CreationTimestamp.Time,
+		Phase:        s.cluster.Status.Phase,
+		Paused:       s.cluster.Spec.Paused != nil && *s.cluster.Spec.Paused,
+		Deleting:     !s.cluster.DeletionTimestamp.IsZero(),
+		Topology:     s.cluster.Spec.Topology.IsDefined(),
+		ControlPlane: s.controlPlanePart(),
+		Others:       s.others(),
+	}
+	if initialized := s.cluster.Status.Initialization.InfrastructureProvisioned; initialized == nil || !*initialized {
+		c.Infrastructure = cmp.Or(reason(s.cluster.Status.Conditions, clusterv1.ClusterInfrastructureReadyCondition), "not provisioned yet")
+	}
+	for _, deployment := range s.deployments {
+		c.WorkerNodeGroups = append(c.WorkerNodeGroups, s.groupPart(deployment))
+	}
+	for _, set := range s.resourceSets {
+		c.AddOns = append(c.AddOns, s.addOn(set))
+	}
+	return c
+}
+
+func (s snapshot) addOn(set addonsv1.ClusterResourceSet) state.AddOn {
+	const applied = addonsv1.ClusterResourceSetResourcesAppliedCondition
+	addOn := state.AddOn{
+		Name:    strings.TrimPrefix(set.Name, s.cluster.Name+"-"),
+		Applied: set.Status.ObservedGeneration == set.Generation && meta.IsStatusConditionTrue(set.Status.Conditions, applied),
+		Reason:  reason(set.Status.Conditions, applied),
+	}
+	if addOn.Reason != "" {
+		// Cluster API names neither the object nor what is wrong with it.
+		var names []string
+		for _, resource := range set.Spec.Resources {
+			names = append(names, resource.Kind+"/"+resource.Name)
+		}
+		addOn.Reason += " (" + strings.Join(names, ", ") + ")"
+	}
+	return addOn
+}
+
+func (s snapshot) controlPlanePart() state.Part {
+	part := state.Part{Name: v1alpha1.ControlPlaneName}
+	if ref := s.cluster.Spec.ControlPlaneRef; ref.IsDefined() {
+		part.Object = ref.Kind + "/" + ref.Name
+	}
+	for _, machine := range s.machines {
+		if _, ok := machine.Labels[clusterv1.MachineControlPlaneLabel]; ok {
+			part.Machines = append(part.Machines, s.controlPlaneMachine(machine))
+		}
+	}
+	if s.controlPlane == nil {
+		part.Reason, part.Blocked = cmp.Or(part.Object, "the control plane's object")+" does not exist yet", true
+		return part
+	}
+	kcp := s.controlPlane
+	part.Generation = kcp.Generation
+	part.Paused = annotations.HasPaused(kcp)
+	part.Version = version(kcp.Spec.Version)
+	part.Replicas = replicas(kcp.Spec.Replicas)
+	// A change that replaces machines and keeps their version shows in the count
+	// of what is up to date only.
+	part.Settled = kcp.Status.ObservedGeneration == kcp.Generation && upToDate(kcp.Status.UpToDateReplicas, kcp.Spec.Replicas) && meta.IsStatusConditionTrue(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition)
+
+	part.Reason = cmp.Or(
+		createError(part.Object, kcp.GetV1Beta1Conditions(), controlplanev1.MachinesCreatedV1Beta1Condition),
+		reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition),
+		unseen(part.Object, kcp.Generation, kcp.Status.ObservedGeneration),
+	)
+	part.Blocked = part.Reason != ""
+	// The rest are consequences of machines that are not well.
+	part.Reason = cmp.Or(part.Reason,
+		reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition),
+		blockage(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneScalingUpCondition),
+		blockage(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneScalingDownCondition),
+	)
+	return part
+}
+
+func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
+	name, ours := deployment.Labels[WorkerNodeGroupLabel]
+	if !ours {
+		name = strings.TrimPrefix(deployment.Name, s.cluster.Name+"-")
+	}
+	part := state.Part{
+		Name:       name,
+		Object:     "MachineDeployment/" + deployment.Name,
+		Foreign:    !ours,
+		Paused:     annotations.HasPaused(&deployment) || deployment.Spec.Paused != nil && *deployment.Spec.Paused,
+		Generation: deployment.Generation,
+		Version:    version(deployment.Spec.Template.Spec.Version),
+		Replicas:   replicas(deployment.Spec.Replicas),
+		Settled: deployment.Status.ObservedGeneration == deployment.Generation &&
+			meta.IsStatusConditionTrue(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition),
+	}
+	wanted := templateOf(deployment.Spec.Template.Spec)
+	current := map[string]bool{}
+	var present, former []clusterv1.MachineSet
+	for _, set := range s.sets {
+		switch {
+		case set.Labels[clusterv1.MachineDeploymentNameLabel] != deployment.Name:
+		case templateOf(set.Spec.Template.Spec) == wanted:
+			present, current[set.Name] = append(present, set), true
+		default:
+			former = append(former, set)
+		}
+	}
+	for _, machine := range s.machines {
+		if machine.Labels[clusterv1.MachineDeploymentNameLabel] == deployment.Name {
+			m := machineState(machine)
+			m.Outdated = m.Outdated || !current[setOf(machine)]
+			part.Machines = append(part.Machines, m)
+		}
+	}
+	part.Reason = cmp.Or(blockedSet(append(present, former...)), unseen(part.Object, deployment.Generation, deployment.Status.ObservedGeneration))
+	part.Blocked = part.Reason != ""
+	part.Reason = cmp.Or(part.Reason, reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition))
+	return part
+}
+
+// template holds the fields of a machine's template that Cluster API replaces
+// machines for.
+type template struct {
+	version, failureDomain    string
+	bootstrap, infrastructure clusterv1.ContractVersionedObjectReference
+}
+
+func templateOf(spec clusterv1.MachineSpec) template {
+	return template{spec.Version, spec.FailureDomain, spec.Bootstrap.ConfigRef, spec.InfrastructureRef}
+}
+
+// setOf is the name of the MachineSet that a machine is of. Its label has a hash
+// in place of a long name.
+func setOf(machine clusterv1.Machine) string {
+	if owner := metav1.GetControllerOf(&machine); owner != nil && owner.Kind == "MachineSet" {
+		return owner.Name
+	}
+	return ""
+}
+
+// upToDate tells whether the count of machines that are as they are to be is
+// the one that is wanted.
+func upToDate(count, wanted *int32) bool { return count != nil && int(*count) == replicas(wanted) }
+
+// others are the machines of the cluster that are part of no other part.
+func (s snapshot) others() []state.Other {
+	ofDeployment := map[string]bool{}
+	for _, deployment := range s.deployments {
+		ofDeployment[deployment.Name] = true
+	}
+	var others []state.Other
+	for _, machine := range s.machines {
+		_, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]
+		_, ofPool := machine.Labels[clusterv1.MachinePoolNameLabel]
+		if !controlPlane && !ofPool && !ofDeployment[machine.Labels[clusterv1.MachineDeploymentNameLabel]] {
+			m := machineState(machine)
+			// A node counts with what it runs.
+			others = append(others, state.Other{Object: "Machine/" + machine.Name, Version: cmp.Or(m.Kubelet, m.Version)})
+		}
+	}
+	for _, pool := range s.pools {
+		for _, version := range poolVersions(pool) {
+			others = append(others, state.Other{Object: "MachinePool/" + pool.Name, Version: version})
+		}
+	}
+	return others
+}
+
+// poolVersions are the version that a pool is to have, and those that its
+// machines still have.
+func poolVersions(pool clusterv1.MachinePool) []v1alpha1.Version {
+	versions := []v1alpha1.Version{version(pool.Spec.Template.Spec.Version)}
+	for _, running := range pool.Status.Versions {
+		if v := version(running.Version); !v.IsZero() && v != versions[0] {
+			versions = append(versions, v)
+		}
+	}
+	return versions
+}
+
+// version is zero for what is no version of Kubernetes.
+func version(text string) v1alpha1.Version {
+	v, err := v1alpha1.ParseVersion(text)
+	if err != nil {
+		return v1alpha1.Version{}
+	}
+	return v
+}
+
+func replicas(wanted *int32) int {
+	if wanted == nil {
+		return 1
+	}
+	return int(*wanted)
+}

@@ -1,0 +1,196 @@
+package management
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Names of the preflights. They are documented in docs/errors.md and do not
+// change.
+const (
+	CheckClusterAPI = "cluster-api-version"
+	CheckPrivileges = "privileges"
+	CheckPaused     = "paused"
+	CheckHealth     = "health"
+	CheckBudgets    = "pod-disruption-budgets"
+)
+
+// Checks are the preflights of Preflight, in the order in which they are told.
+func Checks() []string {
+	return []string{CheckClusterAPI, CheckPrivileges, CheckPaused, CheckHealth, CheckBudgets}
+}
+
+// PreflightError has what stands in the way of an upgrade.
+type PreflightError struct {
+	Cluster  string
+	Findings []Finding
+}
+
+// Finding is what a preflight found.
+type Finding struct {
+	Check  string
+	Reason string // with the remedy
+}
+
+func (e *PreflightError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster %s cannot be upgraded as it is; --skip-preflight NAME leaves a check out", e.Cluster)
+	for _, finding := range e.Findings {
+		fmt.Fprintf(&b, "\n  %s: %s", finding.Check, finding.Reason)
+	}
+	return b.String()
+}
+
+// Preflight looks for what stands in the way of a plan, with all checks that are
+// not to be skipped, and writes nothing. What is found, and what is known
+// already, is one *PreflightError; warn is told what could not be looked at.
+func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Plan, known []Finding, skip []string, warn func(string)) error {
+	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
+	checks := map[string]func() ([]string, error){
+		CheckClusterAPI: func() ([]string, error) { return c.clusterAPITooOld() },
+		CheckPrivileges: func() ([]string, error) { return c.missingPrivileges(ctx, key.Namespace) },
+		CheckPaused:     func() ([]string, error) { return paused(cluster), nil },
+		CheckHealth:     func() ([]string, error) { return unhealthy(cluster, p), nil },
+		CheckBudgets:    func() ([]string, error) { return c.blockingBudgets(ctx, cluster, p, warn) },
+	}
+	names := Checks()
+	found := make([][]string, len(names))
+	var tasks errgroup.Group
+	for i, name := range names {
+		if slices.Contains(skip, name) {
+			continue
+		}
+		tasks.Go(func() (err error) {
+			found[i], err = checks[name]()
+			return err
+		})
+	}
+	if err := tasks.Wait(); err != nil {
+		return c.explain(ctx, fmt.Errorf("looking whether cluster %s can be upgraded: %w", key, err))
+	}
+	refused := &PreflightError{Cluster: key.String()}
+	for i, reasons := range found {
+		for _, reason := range reasons {
+			refused.Findings = append(refused.Findings, Finding{Check: names[i], Reason: reason})
+		}
+	}
+	for _, finding := range known {
+		if !slices.Contains(skip, finding.Check) {
+			refused.Findings = append(refused.Findings, finding)
+		}
+	}
+	if len(refused.Findings) > 0 {
+		return refused
+	}
+	return nil
+}
+
+// paused are the objects that Cluster API does nothing about. Those of others
+// keep no upgrade from its end.
+func paused(cluster state.Cluster) []string {
+	var reasons []string
+	if cluster.Paused {
+		reasons = append(reasons, fmt.Sprintf("Cluster/%s is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false", cluster.Name))
+	}
+	for _, part := range cluster.Parts() {
+		if part.Paused && !part.Foreign {
+			reasons = append(reasons, part.Object+" is paused, so Cluster API would do nothing; whoever paused it has to remove the annotation cluster.x-k8s.io/paused")
+		}
+	}
+	return reasons
+}
+
+// unhealthy are the parts that are not as wanted, besides those that a rollout
+// on the plan's way is at work on.
+func unhealthy(cluster state.Cluster, p plan.Plan) []string {
+	underWay := map[string]bool{}
+	for _, step := range p.Steps {
+		for _, name := range step.Parts() {
+			underWay[name] = underWay[name] || step.UnderWay || step.Kind == plan.RemoveWorkers
+		}
+		if step.Kind == plan.Workers {
+			for _, group := range step.WorkerNodeGroups {
+				underWay[group.Name] = underWay[group.Name] || group.To.Before(group.From) // goes back
+			}
+		}
+	}
+	var reasons []string
+	if cluster.Infrastructure != "" {
+		reasons = append(reasons, "infrastructure: "+cluster.Infrastructure)
+	}
+	for _, part := range cluster.Parts() {
+		if !underWay[part.Name] && !part.Done() {
+			reasons = append(reasons, part.Waiting()+"; mend it first: an upgrade takes further machines away")
+		}
+	}
+	return reasons
+}
+
+// Rehearse lets the API server check what an upgrade writes, and writes nothing:
+// what it writes first, as a whole, and of the later stages what does not depend
+// on the steps before them. Fields that others own are a conflict, unless the
+// upgrade takes them over.
+func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructured, later []Objects, force bool) error {
+	objects, err := rehearsed(first, later)
+	if err != nil {
+		return err
+	}
+	options := []client.ApplyOption{FieldOwner, client.DryRunAll}
+	if force {
+		options = append(options, client.ForceOwnership)
+	}
+	owned := make([][]string, len(objects))
+	var tasks errgroup.Group
+	tasks.SetLimit(maxRequests)
+	for i, object := range objects {
+		tasks.Go(func() error {
+			err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), options...)
+			if owned[i] = conflicts(object, err); err != nil && len(owned[i]) == 0 {
+				return fmt.Errorf("trying to apply %s: %w", objectName(object), err)
+			}
+			return nil
+		})
+	}
+	if err := tasks.Wait(); err != nil {
+		return c.explain(ctx, err)
+	}
+	return conflictOf(owned...)
+}
+
+// rehearsed are the different objects of all stages; of a control plane at
+// further versions the next one only, for its webhook lets it move by one minor.
+func rehearsed(first []*unstructured.Unstructured, later []Objects) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	seen := map[string]bool{}
+	controlPlanes := 0
+	all := slices.Clone(first)
+	for _, stage := range later {
+		all = append(all, stage.All()...)
+	}
+	for _, object := range all {
+		text, err := object.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if seen[string(text)] {
+			continue
+		}
+		seen[string(text)] = true
+		if object.GetKind() == "KubeadmControlPlane" {
+			if controlPlanes++; controlPlanes > 2 {
+				continue
+			}
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}

@@ -1,0 +1,239 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// quietCluster is ns/c with two groups, all of it as wanted.
+func quietCluster() state.Cluster {
+	return state.Cluster{
+		Name: "c", Namespace: "ns", UID: "uid", Generation: 1,
+		ControlPlane:     aPart(v1alpha1.ControlPlaneName, "v1.33.1", "v1.33.1"),
+		WorkerNodeGroups: []state.Part{aPart("md-0", "v1.33.1", "v1.33.1"), aPart("md-1", "v1.33.1", "v1.33.1", "v1.33.1")},
+	}
+}
+
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	const annotation = " is paused, so Cluster API would do nothing; whoever paused it has to remove the annotation cluster.x-k8s.io/paused"
+	tests := map[string]struct {
+		change func(*state.Cluster)
+		want   []string
+	}{
+		"nothing": {func(*state.Cluster) {}, nil},
+		"everything": {
+			func(c *state.Cluster) {
+				c.Paused, c.ControlPlane.Paused, c.WorkerNodeGroups[0].Paused, c.WorkerNodeGroups[1].Paused = true, true, true, true
+			},
+			[]string{
+				"Cluster/c is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false",
+				"KubeadmControlPlane/c" + annotation, "MachineDeployment/c-md-0" + annotation, "MachineDeployment/c-md-1" + annotation,
+			},
+		},
+		"a group":            {func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused = true }, []string{"MachineDeployment/c-md-1" + annotation}},
+		"a group of another": {func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused, c.WorkerNodeGroups[1].Foreign = true, true }, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := quietCluster()
+			test.change(&cluster)
+			if diff := cmp.Diff(test.want, paused(cluster)); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestUnhealthy: what is not as wanted stands in the way, unless the plan is
+// what mends it.
+func TestUnhealthy(t *testing.T) {
+	t.Parallel()
+	controlPlane := stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1")
+	sick := func(c *state.Cluster) { c.WorkerNodeGroups[1].Machines[1].Ready = false }
+	short := func(c *state.Cluster) { c.ControlPlane.Replicas = 3 }
+	const (
+		mend      = "; mend it first: an upgrade takes further machines away"
+		isSick    = "md-1: 1 of 2 machines ready at v1.33.1; machine md-1-b is Running and not ready yet" + mend
+		isShort   = "control-plane: 1 of 3 machines ready at v1.33.1" + mend
+		isSurplus = "md-0: 1 of 0 machines ready at v1.33.1, 1 more to go" + mend
+	)
+	tests := map[string]struct {
+		change func(*state.Cluster)
+		steps  []plan.Step
+		want   []string
+	}{
+		"well": {func(*state.Cluster) {}, []plan.Step{controlPlane}, nil},
+		"no infrastructure": {
+			func(c *state.Cluster) { c.Infrastructure = "no network" }, []plan.Step{controlPlane}, []string{"infrastructure: no network"},
+		},
+		"a machine that is not ready": {sick, []plan.Step{controlPlane}, []string{isSick}},
+		"all parts, the control plane first": {
+			func(c *state.Cluster) { sick(c); short(c); c.WorkerNodeGroups[0].Replicas = 0 }, []plan.Step{controlPlane},
+			[]string{isShort, isSurplus, isSick},
+		},
+		"the group that would move": {sick, []plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-0", "md-1")}, []string{isSick}},
+		"a rollout under way":       {sick, []plan.Step{underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), controlPlane}, nil},
+		"a rollout under way, and a later move of the same": {
+			sick, []plan.Step{underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-1")}, nil,
+		},
+		"a rollout under way of another": {sick, []plan.Step{underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))}, []string{isSick}},
+		"a control plane under way":      {short, []plan.Step{underWay(stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))}, nil},
+		"a group that goes":              {sick, []plan.Step{stepOf(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, nil},
+		"a group that goes back":         {sick, []plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.32.1", "md-1")}, nil},
+		"a change in place":              {sick, []plan.Step{beside(stepOf(plan.InPlace, "", "", "md-1"))}, []string{isSick}},
+		"other machines":                 {sick, []plan.Step{beside(stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-1"))}, []string{isSick}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := quietCluster()
+			test.change(&cluster)
+			if diff := cmp.Diff(test.want, unhealthy(cluster, plan.Plan{Steps: test.steps})); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPreflight: all that is found is told at once, in the order of the checks,
+// but for what is to be left out.
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	const (
+		mayNot   = "\n  privileges: the user of this kubeconfig may not delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac"
+		isPaused = "\n  paused: Cluster/c is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false"
+		isSick   = "\n  health: infrastructure: no network"
+		image    = "\n  node-image: there is none"
+		head     = "cluster ns/c cannot be upgraded as it is; --skip-preflight NAME leaves a check out"
+	)
+	bad := quietCluster()
+	bad.Paused, bad.Infrastructure = true, "no network"
+	rest := []string{CheckClusterAPI, CheckBudgets} // these ask for more than a fake has
+	known := []Finding{{Check: "node-image", Reason: "there is none"}}
+	tests := map[string]struct {
+		cluster state.Cluster
+		known   []Finding
+		skip    []string
+		mayNot  string // resource
+		err     error  // of asking for privileges
+		want    string
+	}{
+		"nothing":                  {cluster: quietCluster()},
+		"everything":               {cluster: bad, known: known, mayNot: "machinedeployments", want: head + mayNot + isPaused + isSick + image},
+		"without one":              {cluster: bad, known: known, skip: []string{CheckPaused}, want: head + isSick + image},
+		"without all":              {cluster: bad, known: known, skip: append(Checks(), "node-image"), mayNot: "machinedeployments"},
+		"known only":               {cluster: quietCluster(), known: known, want: head + image},
+		"a check that is no check": {cluster: bad, err: errors.New("no answer"), want: "looking whether cluster ns/c can be upgraded: asking for the privilege to get clusters: no answer"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := clientOf(interceptor.Funcs{Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+				review := o.(*authorizationv1.SelfSubjectAccessReview)
+				asked := review.Spec.ResourceAttributes
+				review.Status.Allowed = asked.Namespace == "ns" && (asked.Resource != test.mayNot || asked.Verb != "delete")
+				if asked.Resource == "clusters" && asked.Verb == "get" {
+					return test.err
+				}
+				return nil
+			}})
+			got := ""
+			if err := c.Preflight(t.Context(), test.cluster, plan.Plan{}, test.known, append(rest, test.skip...), func(text string) { t.Error(text) }); err != nil {
+				got = err.Error()
+				if refused := (*PreflightError)(nil); errors.As(err, &refused) != (test.err == nil) {
+					t.Errorf("error is %T", err)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("Preflight (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRehearsed: each rendering once, and of the control plane what its webhook
+// can judge: the first one and the one minor after it.
+func TestRehearsed(t *testing.T) {
+	t.Parallel()
+	first := stageOf(versionsOf("v1.32.1", "md-0", "v1.32.1"), nil)
+	second := stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil)
+	third := stageOf(versionsOf("v1.34.1", "md-0", "v1.32.1"), nil)
+	fourth := stageOf(versionsOf("v1.34.1", "md-0", "v1.34.1"), nil)
+	got, err := rehearsed(first.All(), []Objects{first, second, third, third, fourth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"Cluster/c", "DevMachineTemplate/c-v1.32.1", "KubeadmControlPlane/c v1.32.1",
+		"DevMachineTemplate/c-md-0-v1.32.1", "KubeadmConfigTemplate/c-md-0-v1.32.1", "MachineDeployment/c-md-0 v1.32.1", "MachineHealthCheck/c-md-0",
+		"DevMachineTemplate/c-v1.33.1", "KubeadmControlPlane/c v1.33.1", "MachineDeployment/c-md-0 v1.32.1 beside v1.33.1",
+		"DevMachineTemplate/c-v1.34.1", "MachineDeployment/c-md-0 v1.32.1 beside v1.34.1",
+		"DevMachineTemplate/c-md-0-v1.34.1", "KubeadmConfigTemplate/c-md-0-v1.34.1", "MachineDeployment/c-md-0 v1.34.1",
+	}
+	if diff := cmp.Diff(want, described(got)); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}
+
+// TestRehearse: the API server is asked without a write, and its error names
+// the object.
+func TestRehearse(t *testing.T) {
+	t.Parallel()
+	stage := stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)
+	for name, force := range map[string]bool{"": false, "with force": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := make(chan string, 100)
+			c := clientOf(interceptor.Funcs{Apply: func(_ context.Context, _ client.WithWatch, o runtime.ApplyConfiguration, with ...client.ApplyOption) error {
+				all := client.ApplyOptions{Force: new(false)}
+				all.ApplyOptions(with)
+				options <- applied(append([]client.ApplyOption{&client.ApplyOptions{Force: new(false)}}, with...))
+				if object := unstructuredOf(t, o); object.GetKind() == "KubeadmControlPlane" {
+					return errors.New("webhook says no")
+				}
+				return nil
+			}})
+			err := c.Rehearse(t.Context(), stage.All(), nil, force)
+			if want := "trying to apply KubeadmControlPlane/c: webhook says no"; err == nil || err.Error() != want {
+				t.Errorf("error is %v, want %s", err, want)
+			}
+			close(options)
+			var got []string
+			for option := range options {
+				got = append(got, option)
+			}
+			want := "apply force=false dryRun=[All] fieldOwner=clusterctl-x"
+			if force {
+				want = strings.Replace(want, "false", "true", 1)
+			}
+			if diff := cmp.Diff(slices.Repeat([]string{want}, len(stage.All())), got); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// described are objects by kind and name, with what tells their renderings apart.
+func described(objects []*unstructured.Unstructured) []string {
+	texts := make([]string, len(objects))
+	for i, object := range objects {
+		texts[i] = describedObject(object)
+	}
+	return texts
+}

@@ -1,0 +1,130 @@
+package management
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/client-go/openapi"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// privilege is what an upgrade does with a resource. config/rbac gives all of
+// them.
+type privilege struct {
+	group, resource string
+	verbs           []string
+}
+
+func upgradePrivileges() []privilege {
+	watch := []string{"get", "list", "watch"}
+	return []privilege{
+		{"cluster.x-k8s.io", "clusters", append(watch, "patch")},
+		{"cluster.x-k8s.io", "machinedeployments", append(watch, "create", "patch", "delete")},
+		{"cluster.x-k8s.io", "machinesets", watch},
+		{"cluster.x-k8s.io", "machines", watch},
+		{"cluster.x-k8s.io", "machinepools", watch},
+		{"cluster.x-k8s.io", "machinehealthchecks", []string{"get", "list", "create", "patch", "delete"}},
+		{"addons.cluster.x-k8s.io", "clusterresourcesets", append(watch, "create", "patch", "delete")},
+		{"controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", append(watch, "patch")},
+		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigtemplates", []string{"get", "list", "create", "patch", "delete"}},
+		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigs", []string{"list"}},
+		{"coordination.k8s.io", "leases", []string{"get", "create", "update"}},
+		{"", "secrets", []string{"get", "create", "patch"}},
+		{"", "configmaps", []string{"get", "list", "create", "patch", "delete"}},
+	}
+}
+
+// missingPrivileges asks the API server what the user may not do.
+func (c *Client) missingPrivileges(ctx context.Context, namespace string) ([]string, error) {
+	wanted := upgradePrivileges()
+	missing := make([][]string, len(wanted))
+	var tasks errgroup.Group
+	tasks.SetLimit(maxRequests)
+	for i, privilege := range wanted {
+		tasks.Go(func() error {
+			for _, verb := range privilege.verbs {
+				review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+					ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: privilege.group, Resource: privilege.resource},
+				}}
+				if err := c.Create(ctx, review); err != nil {
+					return fmt.Errorf("asking for the privilege to %s %s: %w", verb, privilege.resource, err)
+				}
+				if !review.Status.Allowed {
+					missing[i] = append(missing[i], verb)
+				}
+			}
+			return nil
+		})
+	}
+	if err := tasks.Wait(); err != nil {
+		return nil, err
+	}
+	var reasons []string
+	for i, verbs := range missing {
+		if len(verbs) > 0 {
+			resource := strings.TrimSuffix(wanted[i].resource+"."+wanted[i].group, ".")
+			reasons = append(reasons, fmt.Sprintf("the user of this kubeconfig may not %s %s in namespace %s; give it the privileges in config/rbac", strings.Join(verbs, ", "), resource, namespace))
+		}
+	}
+	return reasons, nil
+}
+
+// clusterAPITooOld looks for a field that came with Cluster API 1.14: a
+// management cluster does not tell its version to those who may not read its
+// controllers.
+func (c *Client) clusterAPITooOld() ([]string, error) {
+	paths, err := c.discovery.OpenAPIV3().Paths()
+	if err != nil {
+		return nil, fmt.Errorf("asking for the schemas of the management cluster: %w", err)
+	}
+	found, err := hasField(paths["apis/"+clusterv1.GroupVersion.String()], clusterv1.GroupVersion.Version+".Cluster", "status", "controlPlane", "upgradePlan")
+	if err != nil || found {
+		return nil, err
+	}
+	return []string{"the management cluster has a Cluster API before 1.14; upgrade it, for instance with 'clusterctl upgrade apply'"}, nil
+}
+
+// jsonSchema is as much of a JSON Schema as says which fields there are.
+type jsonSchema struct {
+	Properties map[string]jsonSchema `json:"properties"`
+}
+
+// hasField tells whether a kind has a field at a path.
+func hasField(group openapi.GroupVersion, kind string, path ...string) (bool, error) {
+	if group == nil {
+		return false, nil
+	}
+	text, err := group.Schema("application/json")
+	if err != nil {
+		return false, fmt.Errorf("reading the schema of %s: %w", kind, err)
+	}
+	var document struct {
+		Components struct {
+			Schemas map[string]jsonSchema `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		return false, fmt.Errorf("reading the schema of %s: %w", kind, err)
+	}
+	for name, properties := range document.Components.Schemas {
+		if strings.HasSuffix(name, "."+kind) && properties.has(path) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (s jsonSchema) has(path []string) bool {
+	for _, field := range path {
+		next, ok := s.Properties[field]
+		if !ok {
+			return false
+		}
+		s = next
+	}
+	return true
+}

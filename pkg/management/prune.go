@@ -1,0 +1,150 @@
+package management
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+)
+
+// prune removes what was rendered for the cluster once and is no longer: what
+// the spec dropped, and templates that no machine was made from. keep is what
+// the cluster is made of now. With templatesOnly the former are left alone.
+func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, templatesOnly bool) error {
+	unused, err := c.unused(ctx, key, keep, templatesOnly)
+	if err != nil {
+		return err
+	}
+	for i := range unused {
+		if err := c.Delete(ctx, &unused[i], propagation(unused[i])); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting %s/%s, which is no longer used: %w", unused[i].Kind, unused[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// unused are the objects of clusterctl-x that are not to be kept and that
+// nothing refers to, besides MachineDeployments, which a step removes.
+func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, templatesOnly bool) ([]metav1.PartialObjectMetadata, error) {
+	wanted := map[string]bool{}
+	for _, object := range keep {
+		wanted[objectName(object)] = true
+	}
+	used, err := c.usedTemplates(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	var unused []metav1.PartialObjectMetadata
+	for _, kind := range prunedKinds(keep, templatesOnly) {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := c.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{ClusterLabel: key.Name}); err != nil {
+			return nil, fmt.Errorf("listing every %s of cluster %s: %w", kind.Kind, key, err)
+		}
+		for _, item := range list.Items {
+			item.SetGroupVersionKind(kind)
+			if name := kind.Kind + "/" + item.Name; !wanted[name] && !used[name] {
+				unused = append(unused, item)
+			}
+		}
+	}
+	return unused, nil
+}
+
+// prunedKinds are the kinds that a spec may cease to need.
+func prunedKinds(keep []*unstructured.Unstructured, templatesOnly bool) []schema.GroupVersionKind {
+	kinds := []schema.GroupVersionKind{bootstrapv1.GroupVersion.WithKind("KubeadmConfigTemplate")}
+	for _, object := range keep {
+		kind := object.GroupVersionKind()
+		if strings.HasSuffix(kind.Kind, "Template") && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if templatesOnly {
+		return kinds
+	}
+	return append(kinds,
+		clusterv1.GroupVersion.WithKind("MachineHealthCheck"),
+		addonsv1.GroupVersion.WithKind("ClusterResourceSet"),
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+	)
+}
+
+// usedTemplates are the templates, as Kind/name, that MachineDeployments,
+// MachineSets and the control plane refer to, or that a machine was made from.
+func (c *Client) usedTemplates(ctx context.Context, key client.ObjectKey) (map[string]bool, error) {
+	used := map[string]bool{}
+	ofCluster := client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}
+	for _, kind := range []string{"MachineDeployment", "MachineSet", "KubeadmControlPlane"} {
+		list := &unstructured.UnstructuredList{}
+		gv := clusterv1.GroupVersion
+		if kind == "KubeadmControlPlane" {
+			gv = controlplanev1.GroupVersion
+		}
+		list.SetGroupVersionKind(gv.WithKind(kind + "List"))
+		if err := c.List(ctx, list, client.InNamespace(key.Namespace), ofCluster); err != nil {
+			return nil, fmt.Errorf("listing every %s of cluster %s: %w", kind, key, err)
+		}
+		for i := range list.Items {
+			markReferences(&list.Items[i], used)
+		}
+	}
+	return used, c.markOrigins(ctx, key, used)
+}
+
+func markReferences(object *unstructured.Unstructured, used map[string]bool) {
+	kind := object.GetKind()
+	if kind == "MachineSet" {
+		kind = "MachineDeployment" // their templates have one shape
+	}
+	for _, path := range changes.References(kind) {
+		reference, found, err := unstructured.NestedStringMap(object.Object, path...)
+		if err == nil && found {
+			used[reference["kind"]+"/"+reference["name"]] = true
+		}
+	}
+}
+
+// markOrigins marks what live machines were made from.
+func (c *Client) markOrigins(ctx context.Context, key client.ObjectKey, used map[string]bool) error {
+	var machines clusterv1.MachineList
+	if err := c.List(ctx, &machines, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}); err != nil {
+		return fmt.Errorf("listing the machines of cluster %s: %w", key, err)
+	}
+	kinds := map[schema.GroupKind]bool{}
+	for _, machine := range machines.Items {
+		for _, ref := range []clusterv1.ContractVersionedObjectReference{machine.Spec.Bootstrap.ConfigRef, machine.Spec.InfrastructureRef} {
+			if ref.IsDefined() {
+				kinds[schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}] = true
+			}
+		}
+	}
+	for kind := range kinds {
+		mapping, err := c.RESTMapper().RESTMapping(kind)
+		if err != nil {
+			return fmt.Errorf("looking for kind %s: %w", kind, err)
+		}
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := c.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}); err != nil {
+			return fmt.Errorf("listing every %s of cluster %s: %w", kind.Kind, key, err)
+		}
+		for _, item := range list.Items {
+			origin, _, _ := strings.Cut(item.Annotations[clusterv1.TemplateClonedFromGroupKindAnnotation], ".")
+			used[origin+"/"+item.Annotations[clusterv1.TemplateClonedFromNameAnnotation]] = true
+		}
+	}
+	return nil
+}

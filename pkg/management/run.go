@@ -1,0 +1,359 @@
+package management
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// run is an upgrade on its way.
+type run struct {
+	c   *Client
+	key client.ObjectKey
+	Upgrade
+
+	step int
+	// begun are the parts of the present step that were written.
+	begun map[string]bool
+	// released are the parts whose machines may be replaced: before its first
+	// step a group keeps the templates that it has.
+	released map[string]bool
+	// scaled are the groups whose count was changed; they come to rest before
+	// their machines are replaced, so that no more are made than planned.
+	scaled map[string]bool
+	// last holds the rendering of every object as it was last dealt with.
+	last map[string]string
+	// generations that the written objects of the parts have now.
+	generations map[string]int64
+}
+
+func newRun(c *Client, key client.ObjectKey, upgrade Upgrade) *run {
+	return &run{
+		c: c, key: key, Upgrade: upgrade,
+		begun: map[string]bool{}, released: map[string]bool{}, scaled: map[string]bool{}, last: map[string]string{}, generations: map[string]int64{},
+	}
+}
+
+// begin makes the changes that wait for nothing.
+func (r *run) begin(ctx context.Context, cluster state.Cluster) error {
+	r.c.tell(ctx, r.key, cluster.UID, "UpgradeBegun", fmt.Sprintf("upgrade to %s in %d steps", r.Plan.To.ControlPlane, len(r.Plan.Steps)))
+	stage := r.Stages[0]
+	for _, object := range stage.All() {
+		if err := r.remember(object); err != nil {
+			return err
+		}
+	}
+	for _, step := range r.Plan.Steps {
+		if !step.Beside {
+			continue
+		}
+		for _, group := range step.WorkerNodeGroups {
+			r.released[group.Name] = r.released[group.Name] || step.Kind == plan.Template
+			r.scaled[group.Name] = r.scaled[group.Name] || group.MachinesAdded+group.MachinesRemoved > 0
+		}
+	}
+	for _, step := range r.Plan.Steps {
+		if err := r.beside(ctx, stage, step); err != nil {
+			return err
+		}
+	}
+	r.begun = map[string]bool{}
+	return nil
+}
+
+func (r *run) beside(ctx context.Context, stage Objects, step plan.Step) error {
+	if !step.Beside {
+		return nil
+	}
+	for _, group := range step.WorkerNodeGroups {
+		if r.begun[group.Name] {
+			continue // its count changes too
+		}
+		r.begun[group.Name] = true
+		if err := r.writePart(ctx, stage, group.Name); err != nil {
+			return err
+		}
+	}
+	if len(step.WorkerNodeGroups) > 0 {
+		return nil
+	}
+	if err := r.writeAll(ctx, stage.Cluster); err != nil {
+		return err
+	}
+	later := slices.ContainsFunc(r.Plan.Steps, func(s plan.Step) bool { return s.Moves(v1alpha1.ControlPlaneName) && !s.UnderWay })
+	if later {
+		return nil // the control plane's changes travel with its step
+	}
+	return r.writePart(ctx, stage, v1alpha1.ControlPlaneName)
+}
+
+// advance does what can be done at a state of the cluster. It is true when the
+// plan has come to its end.
+func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (bool, error) {
+	if !exists || cluster.Deleting {
+		return false, gone(r.key)
+	}
+	if err := r.undisturbed(cluster); err != nil {
+		return false, err
+	}
+	for r.step < len(r.Plan.Steps) {
+		step := r.Plan.Steps[r.step]
+		if !step.Beside {
+			if err := r.take(ctx, cluster, step); err != nil {
+				return false, err
+			}
+			if !r.done(cluster, step) {
+				r.Show(Progress{Plan: r.Plan, Step: r.step, Cluster: cluster})
+				return false, nil
+			}
+			r.c.tell(ctx, r.key, cluster.UID, "UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", r.step+1, len(r.Plan.Steps), step))
+		}
+		r.step++
+		r.begun = map[string]bool{}
+	}
+	r.Show(Progress{Plan: r.Plan, Step: r.step, Cluster: cluster})
+	return r.rested(cluster), nil
+}
+
+// take writes what the step may write at this state of the cluster.
+func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) error {
+	if step.UnderWay {
+		return nil
+	}
+	stage := r.Stages[r.step+1]
+	if step.Moves(v1alpha1.ControlPlaneName) {
+		return r.takeControlPlane(ctx, stage)
+	}
+	moving := 0
+	for _, group := range step.WorkerNodeGroups {
+		if r.begun[group.Name] && !step.GroupDone(cluster, group.Name) {
+			moving++
+		}
+	}
+	for _, group := range step.WorkerNodeGroups {
+		part, exists := cluster.Group(group.Name)
+		if r.begun[group.Name] || step.Kind == plan.Workers && moving >= r.Concurrency || r.scaled[group.Name] && exists && !r.settled(part) {
+			continue
+		}
+		r.begun[group.Name], r.released[group.Name] = true, true
+		moving++
+		if err := r.takeGroup(ctx, stage, step, group.Name, part, exists); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) takeGroup(ctx context.Context, stage Objects, step plan.Step, group string, part state.Part, exists bool) error {
+	if step.Kind != plan.RemoveWorkers {
+		return r.writePart(ctx, stage, group)
+	}
+	if !exists {
+		return nil
+	}
+	_, name, _ := strings.Cut(part.Object, "/")
+	deployment := &clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: name}}
+	err := patiently(ctx, func() error {
+		return client.IgnoreNotFound(r.c.Delete(ctx, deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
+	})
+	if err != nil {
+		return fmt.Errorf("deleting %s: %w", part.Object, err)
+	}
+	return nil
+}
+
+// takeControlPlane writes the control plane first: everything else that its
+// step changes only matters to machines made afterwards.
+func (r *run) takeControlPlane(ctx context.Context, stage Objects) error {
+	const name = v1alpha1.ControlPlaneName
+	if r.begun[name] {
+		return nil
+	}
+	r.begun[name], r.released[name] = true, true
+	if err := r.writePart(ctx, stage, name); err != nil {
+		return err
+	}
+	if err := r.writeChanged(ctx, stage.Cluster); err != nil {
+		return err
+	}
+	for _, group := range r.Plan.Groups() {
+		if err := r.writeChanged(ctx, stage.Parts[group]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled tells whether a part is at rest as it was last written.
+func (r *run) settled(part state.Part) bool {
+	return part.Generation >= r.generations[part.Name] && part.Done()
+}
+
+// done tells whether the step has come to its end, as it was written.
+func (r *run) done(cluster state.Cluster, step plan.Step) bool {
+	for _, name := range step.Parts() {
+		part, exists := cluster.Part(name)
+		if exists && part.Generation < r.generations[name] || !step.UnderWay && !r.begun[name] {
+			return false
+		}
+	}
+	return step.Done(cluster)
+}
+
+// rested tells whether every part that the upgrade changed is as it is to be.
+func (r *run) rested(cluster state.Cluster) bool {
+	for name := range r.generations {
+		if part, exists := cluster.Part(name); exists && !r.settled(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// undisturbed looks whether somebody else changes the versions of the cluster.
+func (r *run) undisturbed(cluster state.Cluster) error {
+	if r.step == len(r.Plan.Steps) {
+		return nil
+	}
+	before, after := r.Plan.Versions(r.step), r.Plan.Versions(r.step+1)
+	moved := &MovedError{Cluster: r.key.String()}
+	check := func(part state.Part, allowed ...v1alpha1.Version) {
+		if !slices.Contains(allowed, part.Version) {
+			moved.Reasons = append(moved.Reasons, fmt.Sprintf("somebody changed %s: its version is %s, and the plan has %s", part.Object, part.Version, allowed[len(allowed)-1]))
+		}
+	}
+	check(cluster.ControlPlane, before.ControlPlane, after.ControlPlane)
+	for name, version := range before.WorkerNodeGroups {
+		part, exists := cluster.Group(name)
+		next, stays := after.WorkerNodeGroups[name]
+		switch {
+		case exists && stays:
+			check(part, version, next)
+		case !exists && stays:
+			moved.Reasons = append(moved.Reasons, "somebody deleted the MachineDeployment of group "+name)
+		}
+	}
+	if len(moved.Reasons) > 0 {
+		slices.Sort(moved.Reasons)
+		return moved
+	}
+	return nil
+}
+
+// writePart writes everything of a part. A group that is not released keeps the
+// templates that it has.
+func (r *run) writePart(ctx context.Context, stage Objects, part string) error {
+	if part == v1alpha1.ControlPlaneName || r.released[part] {
+		return r.writeAll(ctx, stage.Parts[part])
+	}
+	for _, object := range stage.Parts[part] {
+		if strings.HasSuffix(object.GetKind(), "Template") {
+			continue
+		}
+		if err := r.writeHeld(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) writeAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if err := r.write(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeChanged writes what is rendered otherwise than at the stage before, and
+// replaces no machine.
+func (r *run) writeChanged(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		rendered, err := object.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if r.last[objectName(object)] == string(rendered) || strings.HasSuffix(object.GetKind(), "Template") {
+			continue
+		}
+		if err := r.writeHeld(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeHeld writes an object with what it has now of all that machines are
+// replaced for.
+func (r *run) writeHeld(ctx context.Context, object *unstructured.Unstructured) error {
+	if !isKind(object, "MachineDeployment") {
+		return r.write(ctx, object)
+	}
+	var live *unstructured.Unstructured
+	err := patiently(ctx, func() (err error) {
+		live, err = r.c.live(ctx, object)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", objectName(object), err)
+	}
+	held := object.DeepCopy()
+	if err := changes.Hold(held, live); err != nil {
+		return err
+	}
+	if err := r.remember(object); err != nil {
+		return err
+	}
+	return r.apply(ctx, held)
+}
+
+func (r *run) write(ctx context.Context, object *unstructured.Unstructured) error {
+	if err := r.remember(object); err != nil {
+		return err
+	}
+	return r.apply(ctx, object)
+}
+
+func (r *run) remember(object *unstructured.Unstructured) error {
+	rendered, err := object.MarshalJSON()
+	r.last[objectName(object)] = string(rendered)
+	return err
+}
+
+// apply writes an object, and notes the generation that it has then.
+func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) error {
+	options := []client.ApplyOption{FieldOwner}
+	if r.Force {
+		options = append(options, client.ForceOwnership)
+	}
+	var written *unstructured.Unstructured
+	err := patiently(ctx, func() error {
+		written = object.DeepCopy()
+		return r.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(written), options...)
+	})
+	if conflict := conflictOf(conflicts(object, err)); conflict != nil {
+		return conflict
+	}
+	if err != nil {
+		return fmt.Errorf("applying %s: %w", objectName(object), err)
+	}
+	switch {
+	case isKind(object, "MachineDeployment"):
+		r.generations[object.GetLabels()[WorkerNodeGroupLabel]] = written.GetGeneration()
+	case object.GetKind() == "KubeadmControlPlane":
+		r.generations[v1alpha1.ControlPlaneName] = written.GetGeneration()
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+package management
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+)
+
+// controlPlaneTo and groupTo are what is written to move a part.
+func controlPlaneTo(version string) []string {
+	return []string{"apply DevMachineTemplate/c-" + version, "apply KubeadmControlPlane/c " + version}
+}
+
+func groupTo(group, version string) []string {
+	name := "c-" + group
+	return []string{
+		"apply DevMachineTemplate/" + name + "-" + version, "apply KubeadmConfigTemplate/" + name + "-" + version,
+		"apply MachineDeployment/" + name + " " + version, "apply MachineHealthCheck/" + name,
+	}
+}
+
+const controlPlane = v1alpha1.ControlPlaneName
+
+// TestRunInOrder: the control plane goes first, minor by minor; what its steps
+// change of the groups replaces none of their machines; and each step waits for
+// the one before it. Nothing is written twice.
+func TestRunInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "pinned", "v1.31.1"))
+	w.objects["MachineDeployment/c-pinned"].SetAnnotations(map[string]string{besideAnnotation: "v1.32.1"})
+	p := aPlan(w.seen.Versions(), versionsOf("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1", "pinned", "v1.31.1"),
+		stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1"), stepOf(plan.Workers, "v1.32.1", "v1.34.1", "md-0", "md-1"))
+	r := w.run(p, 1, nil)
+	w.begins(r)
+	w.sees(r, 0, append(controlPlaneTo("v1.33.1"),
+		"apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 beside v1.33.1", "apply MachineDeployment/c-pinned v1.31.1 beside v1.33.1")...)
+	w.sees(r, 0)
+	w.roll(controlPlane)
+	w.sees(r, 1, append(controlPlaneTo("v1.34.1"),
+		"apply MachineDeployment/c-md-0 v1.32.1 beside v1.34.1", "apply MachineDeployment/c-md-1 v1.32.1 beside v1.34.1", "apply MachineDeployment/c-pinned v1.31.1 beside v1.34.1")...)
+	w.roll(controlPlane)
+	w.sees(r, 2, groupTo("md-0", "v1.34.1")...)
+	w.sees(r, 2)
+	w.roll("md-0")
+	w.sees(r, 2, groupTo("md-1", "v1.34.1")...)
+	w.roll("md-1")
+	w.ends(r)
+	want := []string{
+		"UpgradeBegun: upgrade to v1.34.1 in 3 steps", "UpgradeStepDone: step 1 of 3: the control plane from v1.32.1 to v1.33.1",
+		"UpgradeStepDone: step 2 of 3: the control plane from v1.33.1 to v1.34.1", "UpgradeStepDone: step 3 of 3: md-0 from v1.32.1 to v1.34.1, md-1 from v1.32.1 to v1.34.1",
+	}
+	if diff := cmp.Diff(want, w.events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestRunConcurrency: as many groups move as may, in the order of the step.
+func TestRunConcurrency(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.33.1", "d", "v1.32.1", "a", "v1.32.1", "c", "v1.32.1", "b", "v1.32.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "d", "v1.33.1", "a", "v1.33.1", "c", "v1.33.1", "b", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "d", "a", "c", "b"))
+	r := w.run(p, 2, nil)
+	w.begins(r)
+	w.sees(r, 0, append(groupTo("d", "v1.33.1"), groupTo("a", "v1.33.1")...)...)
+	w.sees(r, 0)
+	w.roll("a")
+	w.sees(r, 0, groupTo("c", "v1.33.1")...)
+	w.sees(r, 0)
+	w.roll("d", "c")
+	w.sees(r, 0, groupTo("b", "v1.33.1")...)
+	w.roll("b")
+	w.ends(r)
+}
+
+// TestRunHolds: a group that changes in place keeps its templates until its own
+// step, whatever else is written before.
+func TestRunHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1"),
+		beside(stepOf(plan.InPlace, "", "", "md-0")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
+	r := w.run(p, 1, &rendering{labels: map[string]string{"md-0": "new"}, templates: map[string]string{"md-0": "-new"}})
+	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 label=new", "apply MachineHealthCheck/c-md-0")
+	w.sees(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 label=new beside v1.33.1")...)
+	w.roll(controlPlane)
+	w.sees(r, 2, "apply DevMachineTemplate/c-md-0-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.33.1-new",
+		"apply MachineDeployment/c-md-0 v1.33.1 of v1.33.1-new label=new", "apply MachineHealthCheck/c-md-0")
+	w.roll("md-0")
+	w.ends(r)
+}
+
+// TestRunScalesBeforeItRolls: a group whose count changes comes to rest before
+// its machines are replaced; others need not wait for it.
+func TestRunScalesBeforeItRolls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	grown := beside(stepOf(plan.InPlace, "", "", "md-0"))
+	grown.WorkerNodeGroups[0].MachinesAdded = 2
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), grown, stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1"))
+	r := w.run(p, 1, &rendering{replicas: map[string]int64{"md-0": 3}})
+	stale := w.seen
+	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 x3 beside v1.33.1", "apply MachineHealthCheck/c-md-0")
+	w.seen = stale // the cache has the group at rest, as it was before
+	w.advances(r, 1, groupTo("md-1", "v1.33.1")...)
+	w.sees(r, 1)
+	w.roll("md-1")
+	w.sees(r, 1)
+	w.roll("md-0")
+	w.sees(r, 1, "apply DevMachineTemplate/c-md-0-v1.33.1", "apply KubeadmConfigTemplate/c-md-0-v1.33.1", "apply MachineDeployment/c-md-0 v1.33.1 x3", "apply MachineHealthCheck/c-md-0")
+	w.roll("md-0")
+	w.ends(r)
+}
+
+// TestRunReplacesMachinesBeside: other templates are written at once, with the
+// count that changes too, and only once; the end waits for them.
+func TestRunReplacesMachinesBeside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	grown := beside(stepOf(plan.InPlace, "", "", "md-0"))
+	grown.WorkerNodeGroups[0].MachinesAdded = 2
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"),
+		grown, beside(stepOf(plan.Template, "v1.32.1", "v1.32.1", "md-1", "md-0")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	r := w.run(p, 1, &rendering{replicas: map[string]int64{"md-0": 3}, templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
+	w.begins(r,
+		"apply DevMachineTemplate/c-md-0-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.32.1-new", "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3", "apply MachineHealthCheck/c-md-0",
+		"apply DevMachineTemplate/c-md-1-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.32.1-new", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new", "apply MachineHealthCheck/c-md-1")
+	w.sees(r, 2, append(controlPlaneTo("v1.33.1"),
+		"apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3 beside v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new beside v1.33.1")...)
+	w.roll(controlPlane)
+	w.sees(r, 3)
+	w.roll("md-1")
+	w.sees(r, 3)
+	w.roll("md-0")
+	w.ends(r)
+}
+
+// TestRunWaitsForWhatIsUnderWay: a rollout that goes on already is written
+// nothing, and what replaces machines afterwards waits for it: all groups of
+// such a step begin together.
+func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"))
+	w.objects["MachineDeployment/c-md-0"].SetGeneration(2) // which Cluster API has not carried out
+	p := aPlan(versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"),
+		underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0")), stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-0", "md-1"))
+	r := w.run(p, 1, &rendering{templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
+	w.begins(r)
+	w.sees(r, 0)
+	w.roll("md-0")
+	w.sees(r, 1,
+		"apply DevMachineTemplate/c-md-0-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.33.1-new", "apply MachineDeployment/c-md-0 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-0",
+		"apply DevMachineTemplate/c-md-1-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.33.1-new", "apply MachineDeployment/c-md-1 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-1")
+	w.roll("md-1")
+	w.sees(r, 1)
+	w.roll("md-0")
+	w.ends(r)
+}
+
+// TestRunGoesBack: a rollout that is called off is written like any other move.
+func TestRunGoesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), stepOf(plan.Workers, "v1.33.1", "v1.32.1", "md-0"))
+	r := w.run(p, 1, nil)
+	w.begins(r)
+	back := groupTo("md-0", "v1.32.1")
+	back[2] += " beside v1.33.1"
+	w.sees(r, 0, back...)
+	w.roll("md-0")
+	w.ends(r)
+}
+
+// TestRunCreatesAndRemovesGroups: new groups come all at once; those that go are
+// deleted, once they are seen and only once.
+func TestRunCreatesAndRemovesGroups(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.33.1", "old-0", "v1.33.1", "old-1", "v1.33.1", "old-2", "v1.33.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "new-0", "v1.33.1", "new-1", "v1.33.1"),
+		stepOf(plan.CreateWorkers, "", "v1.33.1", "new-0", "new-1"), stepOf(plan.RemoveWorkers, "v1.33.1", "", "old-0", "old-1", "old-2"))
+	r := w.run(p, 1, nil)
+	w.begins(r)
+	w.sees(r, 0, append(groupTo("new-0", "v1.33.1"), groupTo("new-1", "v1.33.1")...)...)
+	w.roll("new-1")
+	w.sees(r, 0)
+	delete(w.objects, "MachineDeployment/c-old-1") // by somebody else, just now
+	w.roll("new-0")
+	stale := w.seen
+	w.look()
+	for i, group := range stale.WorkerNodeGroups { // the cache has not seen it
+		if group.Name == "old-1" {
+			w.seen.WorkerNodeGroups = append(w.seen.WorkerNodeGroups, stale.WorkerNodeGroups[i])
+		}
+	}
+	w.advances(r, 1, "delete ns MachineDeployment/c-old-0 Foreground", "delete ns MachineDeployment/c-old-1 Foreground", "delete ns MachineDeployment/c-old-2 Foreground")
+	w.advances(r, 1)
+	w.ends(r)
+}
+
+// TestRunChangesTheControlPlaneInPlace: its changes are written at once where no
+// step of its own takes them along, though a rollout of it is under way.
+func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
+	t.Parallel()
+	inPlace := beside(stepOf(plan.InPlace, "", ""))
+	changed := &rendering{replicas: map[string]int64{controlPlane: 3}, cluster: "new"}
+	const cluster, grown = "apply Cluster/c label=new", "apply KubeadmControlPlane/c v1.32.1 x3"
+	tests := map[string]struct {
+		step  []plan.Step // after the change
+		at    int
+		begin []string
+		then  []string
+	}{
+		"nothing else":           {nil, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
+		"a rollout is under way": {[]plan.Step{underWay(stepOf(plan.ControlPlane, "v1.31.1", "v1.32.1"))}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
+		"a step of its own": {[]plan.Step{stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1")}, 1, []string{cluster}, []string{
+			"apply DevMachineTemplate/c-v1.33.1", "apply KubeadmControlPlane/c v1.33.1 x3", "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1",
+		}},
+		"other machines": {[]plan.Step{stepOf(plan.Template, "v1.32.1", "v1.32.1")}, 1, []string{cluster}, []string{"apply DevMachineTemplate/c-v1.32.1", grown}},
+		"a group":        {[]plan.Step{stepOf(plan.RemoveWorkers, "v1.32.1", "", "md-0")}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, []string{"delete ns MachineDeployment/c-md-0 Foreground"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+			p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), append([]plan.Step{inPlace}, test.step...)...)
+			r := w.run(p, 1, changed)
+			w.begins(r, test.begin...)
+			w.sees(r, test.at, test.then...)
+			w.roll(controlPlane)
+			w.ends(r)
+		})
+	}
+}
+
+// TestRunAfterTheClusterAsAWhole: what a step of the control plane changes of
+// the cluster's own objects comes after the control plane.
+func TestRunAfterTheClusterAsAWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.32.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1"), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	r := w.run(p, 1, nil)
+	r.Stages[1].Cluster[0].SetLabels(map[string]string{"label": "later"})
+	w.begins(r)
+	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply Cluster/c label=later")...)
+	w.roll(controlPlane)
+	w.ends(r)
+}
+
+// TestRunOfAStaleCache: what the cache has from before a write is not the end of
+// the step, however well it looks.
+func TestRunOfAStaleCache(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		steps []plan.Step
+		r     rendering
+		at    int
+	}{
+		"other machines of the control plane": {[]plan.Step{stepOf(plan.Template, "v1.33.1", "v1.33.1")}, rendering{templates: map[string]string{controlPlane: "-new"}}, 0},
+		"other machines of a group":           {[]plan.Step{stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-0")}, rendering{templates: map[string]string{"md-0": "-new"}}, 0},
+		"other machines of a group, beside":   {[]plan.Step{beside(stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-0"))}, rendering{templates: map[string]string{"md-0": "-new"}}, 1},
+		"the count of a group":                {[]plan.Step{beside(stepOf(plan.InPlace, "", "", "md-0"))}, rendering{replicas: map[string]int64{"md-0": 0}}, 1},
+		"the count of the control plane":      {[]plan.Step{beside(stepOf(plan.InPlace, "", ""))}, rendering{replicas: map[string]int64{controlPlane: 3}}, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1"))
+			stale := w.seen
+			r := w.run(aPlan(w.seen.Versions(), w.seen.Versions(), test.steps...), 1, &test.r)
+			if err := r.begin(t.Context(), w.seen); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				done, err := r.advance(t.Context(), stale, true)
+				if err != nil || done {
+					t.Fatalf("done is %t, error is %v", done, err)
+				}
+			}
+			if diff := cmp.Diff([]int{test.at, test.at}, w.shown); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			w.roll(controlPlane, "md-0")
+			w.ends(r)
+		})
+	}
+}

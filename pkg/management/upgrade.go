@@ -1,0 +1,172 @@
+package management
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Objects are those of a cluster by the part that they belong to, each in the
+// order in which they are written.
+type Objects struct {
+	Cluster []*unstructured.Unstructured
+	// Parts are by the name of the control plane and of the worker node groups.
+	Parts map[string][]*unstructured.Unstructured
+}
+
+// All are the objects of all parts.
+func (o Objects) All() []*unstructured.Unstructured {
+	all := slices.Clone(o.Cluster)
+	for _, part := range slices.Sorted(maps.Keys(o.Parts)) {
+		all = append(all, o.Parts[part]...)
+	}
+	return all
+}
+
+// Upgrade is a plan with what is written for it.
+type Upgrade struct {
+	Plan plan.Plan
+	// Stages are complete renderings: the first one of the versions that the plan
+	// begins with, then one of the versions at the end of each step.
+	Stages []Objects
+	// Record is what is kept about the cluster from the first write on.
+	Record Record
+	// Concurrency is how many groups of a step move at the same time.
+	Concurrency int
+	// Partial is true for a plan about a part of the cluster only: what the other
+	// parts no longer need is left alone then.
+	Partial bool
+	// Force takes over fields that others own.
+	Force bool
+	// Show is told of every change.
+	Show func(Progress)
+}
+
+// Progress is how far an upgrade is.
+type Progress struct {
+	Plan plan.Plan
+	// Step is the index of the step under way, from 0; it is the number of steps
+	// when all are done.
+	Step    int
+	Cluster state.Cluster
+}
+
+// MovedError says that the cluster is not, or is no longer, what a plan was
+// made for.
+type MovedError struct {
+	Cluster string
+	Reasons []string
+}
+
+func (e *MovedError) Error() string {
+	text := fmt.Sprintf("cluster %s has changed since the plan was made; look at the new one with 'plan upgrade', or run the same command again without --plan", e.Cluster)
+	for _, reason := range e.Reasons {
+		text += "\n  " + reason
+	}
+	return text
+}
+
+// Upgrade takes a cluster through the steps of a plan. It stops before its next
+// write when ctx ends or when the cluster is not what the plan expects; what
+// was begun goes on, and planning anew goes on from there.
+func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgrade) error {
+	cluster, exists, err := c.Observe(ctx, key)
+	if err != nil {
+		return err
+	}
+	if err := fits(upgrade.Plan.Metadata, cluster, exists); err != nil {
+		return err
+	}
+	if err := c.WriteRecord(ctx, key, upgrade.Record); err != nil {
+		return err
+	}
+	r := newRun(c, key, upgrade)
+	if err := r.begin(ctx, cluster); err != nil {
+		return c.explain(ctx, err)
+	}
+	if err := c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) { return r.advance(ctx, cluster, exists) }); err != nil {
+		return c.explain(ctx, err)
+	}
+	return c.explain(ctx, r.finish(ctx))
+}
+
+// fits compares a cluster with what a plan was made for.
+func fits(made plan.Metadata, cluster state.Cluster, exists bool) error {
+	moved := &MovedError{Cluster: made.Namespace + "/" + made.Name}
+	if !exists || made.UID != cluster.UID {
+		moved.Reasons = []string{"the cluster was deleted, or is another one of the same name"}
+		return moved
+	}
+	if cluster.Deleting {
+		moved.Reasons = append(moved.Reasons, "the cluster is being deleted")
+	}
+	now := plan.MetadataOf(cluster, "").Generations
+	for _, object := range slices.Sorted(maps.Keys(made.Generations)) {
+		if generation, there := now[object]; !there {
+			moved.Reasons = append(moved.Reasons, object+" is gone")
+		} else if generation != made.Generations[object] {
+			moved.Reasons = append(moved.Reasons, fmt.Sprintf("%s has changed: its generation is %d, and was %d", object, generation, made.Generations[object]))
+		}
+	}
+	for _, object := range slices.Sorted(maps.Keys(now)) {
+		if _, there := made.Generations[object]; !there {
+			moved.Reasons = append(moved.Reasons, object+" is new")
+		}
+	}
+	if len(moved.Reasons) > 0 {
+		return moved
+	}
+	return nil
+}
+
+// finish looks whether what the upgrade wrote is as it is to be, and removes what
+// it left unused.
+func (r *run) finish(ctx context.Context) error {
+	if err := r.compare(ctx); err != nil {
+		return err
+	}
+	return r.c.prune(ctx, r.key, r.Stages[len(r.Stages)-1].All(), r.Partial)
+}
+
+// compare looks whether somebody else changed what the upgrade wrote.
+func (r *run) compare(ctx context.Context) error {
+	last := r.Stages[len(r.Stages)-1]
+	var wrote []*unstructured.Unstructured
+	for _, name := range slices.Sorted(maps.Keys(r.generations)) {
+		wrote = append(wrote, last.Parts[name]...)
+	}
+	all, err := r.c.Compare(ctx, wrote)
+	if err != nil {
+		return err
+	}
+	moved := &MovedError{Cluster: r.key.String()}
+	for _, change := range all {
+		for _, field := range change.Fields {
+			moved.Reasons = append(moved.Reasons, fmt.Sprintf("somebody changed %s: %s", change.Object, field))
+		}
+		if change.Action == Created {
+			moved.Reasons = append(moved.Reasons, "somebody deleted "+change.Object)
+		}
+	}
+	if len(moved.Reasons) > 0 {
+		return moved
+	}
+	return nil
+}
+
+// gone is the error for a cluster that somebody deletes meanwhile.
+func gone(key client.ObjectKey) error {
+	return &MovedError{Cluster: key.String(), Reasons: []string{"somebody deleted it"}}
+}
+
+func isKind(object *unstructured.Unstructured, kind string) bool {
+	return object.GetKind() == kind && object.GroupVersionKind().Group == clusterv1.GroupVersion.Group
+}

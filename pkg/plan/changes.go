@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// cluster is the name under which changes of the cluster as a whole stand.
+const cluster = ""
+
+// inPlace are the changes that replace no machine: counts, and fields that
+// Cluster API carries over to machines that run. They are made at once.
+func (p *planner) inPlace() {
+	step := Step{Kind: InPlace, Beside: true, Reason: "replaces no machine"}
+	step.Changes = p.in.Changes[cluster].all()
+	if cp := v1alpha1.ControlPlaneName; !p.moves(cp) && !p.rollsOnly(cp) {
+		step.Changes = append(step.Changes, p.in.Changes[cp].InPlace...)
+		p.scale(&step)
+	}
+	if len(step.Changes) > 0 || step.MachinesAdded+step.MachinesRemoved > 0 {
+		p.add(step)
+	}
+	groups := Step{Kind: InPlace, Beside: true, Reason: "replaces no machine"}
+	for _, group := range p.in.Target.WorkerNodeGroups {
+		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
+		if !exists {
+			continue
+		}
+		change := Group{Name: group.Name, Changes: p.in.Changes[group.Name].InPlace}
+		if !group.Autoscaled {
+			change.MachinesAdded, change.MachinesRemoved = max(0, group.Machines-part.Machines), max(0, part.Machines-group.Machines)
+		}
+		if len(change.Changes) > 0 || change.MachinesAdded+change.MachinesRemoved > 0 {
+			groups.WorkerNodeGroups = append(groups.WorkerNodeGroups, change)
+		}
+	}
+	p.addGroups(groups)
+}
+
+func (c Changes) all() []string { return slices.Concat(c.Rolling, c.InPlace) }
+
+// moves tells whether the part gets another version, so that its other changes
+// can travel with it.
+func (p *planner) moves(part string) bool {
+	if part == v1alpha1.ControlPlaneName {
+		return p.road.last() > 0
+	}
+	return len(p.hops[part]) > 0
+}
+
+// rollsOnly tells whether the part gets other machines without another version.
+func (p *planner) rollsOnly(part string) bool {
+	return !p.moves(part) && len(p.in.Changes[part].Rolling) > 0
+}
+
+// scale adds the machines by which the control plane grows or shrinks.
+func (p *planner) scale(step *Step) {
+	now, then := p.in.Start.ControlPlane.Machines, p.in.Target.ControlPlaneMachines
+	step.MachinesAdded, step.MachinesRemoved = max(0, then-now), max(0, now-then)
+}
+
+// withChanges lets the other changes of the control plane travel with the
+// first step that replaces its machines.
+func (p *planner) withChanges(step *Step) {
+	if p.started[v1alpha1.ControlPlaneName] {
+		return
+	}
+	p.started[v1alpha1.ControlPlaneName] = true
+	step.Changes = p.in.Changes[v1alpha1.ControlPlaneName].all()
+	p.scale(step)
+	step.MachinesReplaced = min(p.in.Start.ControlPlane.Machines, p.in.Target.ControlPlaneMachines)
+}
+
+// rolling are the changes that travel with the group's first move.
+func (p *planner) rolling(group string) []string {
+	if p.started[group] {
+		return nil
+	}
+	p.started[group] = true
+	return p.in.Changes[group].Rolling
+}
+
+// templates are the groups that get other machines of the same version. They
+// are begun at once, whatever else goes on.
+func (p *planner) templates() {
+	p.addGroups(p.templateStep(false))
+}
+
+// templatesAfterwards are those that begin when a rollout under way is done,
+// and the control plane, which the steps after it wait for.
+func (p *planner) templatesAfterwards() {
+	if cp := v1alpha1.ControlPlaneName; p.rollsOnly(cp) {
+		version := p.in.Start.ControlPlane.Version
+		step := Step{Kind: Template, From: version, To: version, Reason: templateReason}
+		p.withChanges(&step)
+		p.add(step)
+	}
+	p.addGroups(p.templateStep(true))
+}
+
+const templateReason = "keeps its version, and these fields are those of new machines only"
+
+func (p *planner) templateStep(underWay bool) Step {
+	step := Step{Kind: Template, Beside: !underWay, Reason: templateReason}
+	for _, group := range p.in.Target.WorkerNodeGroups {
+		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
+		rolls := exists && p.rollsOnly(group.Name) && !part.goesBack(group.Version)
+		if !rolls || (part.Outdated > 0) != underWay {
+			continue
+		}
+		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{
+			Name: group.Name, From: part.Version, To: part.Version,
+			MachinesReplaced: p.machines(group), Approximate: group.Autoscaled, Changes: p.rolling(group.Name),
+		})
+	}
+	return step
+}

@@ -1,0 +1,217 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+)
+
+// long writes each step with its machines and changes, and all machines last.
+func long(p plan.Plan) []string {
+	lines := []string{}
+	for _, step := range p.Steps {
+		parts := []string{}
+		if len(step.WorkerNodeGroups) == 0 {
+			parts = append(parts, machines(move(step.From, step.To), step.MachinesReplaced, step.MachinesAdded, step.MachinesRemoved, false, step.Changes))
+		}
+		for _, g := range step.WorkerNodeGroups {
+			parts = append(parts, machines(g.Name+" "+move(g.From, g.To), g.MachinesReplaced, g.MachinesAdded, g.MachinesRemoved, g.Approximate, g.Changes))
+		}
+		lines = append(lines, kind(step)+": "+strings.Join(parts, "; "))
+	}
+	return append(lines, fmt.Sprintf("all: control plane +%d -%d ~%d, workers +%d -%d ~%d",
+		p.MachinesAdded.ControlPlane, p.MachinesRemoved.ControlPlane, p.MachinesReplaced.ControlPlane,
+		p.MachinesAdded.Workers, p.MachinesRemoved.Workers, p.MachinesReplaced.Workers))
+}
+
+func machines(text string, replaced, added, removed int, approximate bool, changes []string) string {
+	for _, count := range []struct {
+		verb  string
+		count int
+	}{{"replaces", replaced}, {"adds", added}, {"removes", removed}} {
+		if count.count > 0 {
+			text += fmt.Sprintf(" %s %d", count.verb, count.count)
+		}
+	}
+	if approximate {
+		text += " about"
+	}
+	if len(changes) > 0 {
+		text += fmt.Sprintf(" %v", changes)
+	}
+	return text
+}
+
+// changed gives a part changes that roll its machines, and some that do not.
+func changed(name, rolling, inPlace string) func(*plan.Input) {
+	return func(in *plan.Input) {
+		if in.Changes == nil {
+			in.Changes = map[string]plan.Changes{}
+		}
+		fields := func(text string) []string {
+			if text == "" {
+				return nil
+			}
+			return strings.Fields(text)
+		}
+		in.Changes[name] = plan.Changes{Rolling: fields(rolling), InPlace: fields(inPlace)}
+	}
+}
+
+// counts asks for so many machines; without a name of the control plane.
+func counts(name string, count int) func(*plan.Input) {
+	return func(in *plan.Input) {
+		if name == "" {
+			in.Target.ControlPlaneMachines = count
+		}
+		for i, group := range in.Target.WorkerNodeGroups {
+			if group.Name == name {
+				in.Target.WorkerNodeGroups[i].Machines = count
+			}
+		}
+	}
+}
+
+// autoscaled lets an autoscaler decide about a group, which has so many machines
+// now; the file asks for another count.
+func autoscaled(name string, now, asked int) func(*plan.Input) {
+	return func(in *plan.Input) {
+		if p, exists := in.Start.WorkerNodeGroups[name]; exists {
+			p.Machines, p.Fresh = now, now-p.Outdated
+			in.Start.WorkerNodeGroups[name] = p
+		}
+		for i, group := range in.Target.WorkerNodeGroups {
+			if group.Name == name {
+				in.Target.WorkerNodeGroups[i].Machines, in.Target.WorkerNodeGroups[i].Autoscaled = asked, true
+			}
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	testPossible(t, long, map[string]possible{
+		"a group grows": {with(input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31"), counts("a", 5)), []string{
+			"InPlace (beside): a -->- adds 2", "all: control plane +0 -0 ~0, workers +2 -0 ~0",
+		}},
+		"a group shrinks": {with(input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31"), counts("b", 1)), []string{
+			"InPlace (beside): b -->- removes 2", "all: control plane +0 -0 ~0, workers +0 -2 ~0",
+		}},
+		"groups grow at once, and the new count is replaced": {with(input("1.31", "1.32", "a 1.31 1.32", "b 1.31 1.31"), counts("a", 5), counts("b", 0)), []string{
+			"InPlace (beside): a -->- adds 2; b -->- removes 3",
+			"ControlPlane: 1.31->1.32 replaces 3",
+			"Workers: a 1.31->1.32 replaces 5",
+			"all: control plane +0 -0 ~3, workers +2 -3 ~5",
+		}},
+		"the control plane grows": {with(input("1.31", "1.31", "a 1.31 1.31"), counts("", 5)), []string{
+			"InPlace (beside): -->- adds 2", "all: control plane +2 -0 ~0, workers +0 -0 ~0",
+		}},
+		"the control plane shrinks": {with(input("1.31", "1.31"), counts("", 1)), []string{
+			"InPlace (beside): -->- removes 2", "all: control plane +0 -2 ~0, workers +0 -0 ~0",
+		}},
+		"the control plane grows with its first step": {with(input("1.31", "1.33"), counts("", 5)), []string{
+			"ControlPlane: 1.31->1.32 replaces 3 adds 2",
+			"ControlPlane: 1.32->1.33 replaces 5",
+			"all: control plane +2 -0 ~8, workers +0 -0 ~0",
+		}},
+		"the control plane shrinks with its first step": {with(input("1.31", "1.33"), counts("", 1)), []string{
+			"ControlPlane: 1.31->1.32 replaces 1 removes 2",
+			"ControlPlane: 1.32->1.33 replaces 1",
+			"all: control plane +0 -2 ~2, workers +0 -0 ~0",
+		}},
+		"groups come and go": {with(input("1.31", "1.31", "a - 1.31", "b 1.31 -"), counts("a", 4)), []string{
+			"CreateWorkers: a -->1.31 adds 4", "RemoveWorkers: b 1.31->- removes 3", "all: control plane +0 -0 ~0, workers +4 -3 ~0",
+		}},
+		"a group without machines": {with(input("1.31", "1.35", "a 1.31 1.35"), autoscaled("a", 0, 0), func(in *plan.Input) { in.Target.WorkerNodeGroups[0].Autoscaled = false }), []string{
+			"ControlPlane: 1.31->1.32 replaces 3", "ControlPlane: 1.32->1.33 replaces 3", "ControlPlane: 1.33->1.34 replaces 3", "Workers: a 1.31->1.34",
+			"ControlPlane: 1.34->1.35 replaces 3", "Workers: a 1.34->1.35", "all: control plane +0 -0 ~12, workers +0 -0 ~0",
+		}},
+	})
+}
+
+// TestAutoscaled: the machines of the moment count, and nothing scales them.
+func TestAutoscaled(t *testing.T) {
+	t.Parallel()
+	testPossible(t, long, map[string]possible{
+		"not scaled": {with(input("1.31", "1.31", "a 1.31 1.31"), autoscaled("a", 7, 3)), []string{"all: control plane +0 -0 ~0, workers +0 -0 ~0"}},
+		"another version": {with(input("1.31", "1.32", "a 1.31 1.32", "b 1.31 1.32"), autoscaled("a", 7, 3)), []string{
+			"ControlPlane: 1.31->1.32 replaces 3",
+			"Workers: a 1.31->1.32 replaces 7 about; b 1.31->1.32 replaces 3",
+			"all: control plane +0 -0 ~3, workers +0 -0 ~10",
+		}},
+		"under way": {with(input("1.32", "1.32", "a 1.32 1.32"), underWay("a", "1.31", 2, 1), autoscaled("a", 7, 3)), []string{
+			"Workers (under way): a 1.31->1.32 replaces 2 about", "all: control plane +0 -0 ~0, workers +0 -0 ~2",
+		}},
+		"new": {with(input("1.31", "1.31", "a - 1.31"), autoscaled("a", 0, 2)), []string{
+			"CreateWorkers: a -->1.31 adds 2 about", "all: control plane +0 -0 ~0, workers +2 -0 ~0",
+		}},
+		"other templates": {with(input("1.31", "1.31", "a 1.31 1.31"), autoscaled("a", 7, 3), changed("a", "labels", "")), []string{
+			"Template (beside): a 1.31->1.31 replaces 7 about [labels]", "all: control plane +0 -0 ~0, workers +0 -0 ~7",
+		}},
+	})
+}
+
+// TestChanges: those besides versions.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	testPossible(t, long, map[string]possible{
+		"of a group, in place": {with(input("1.31", "1.31", "a 1.31 1.31"), changed("a", "", "taints")), []string{
+			"InPlace (beside): a -->- [taints]", "all: control plane +0 -0 ~0, workers +0 -0 ~0",
+		}},
+		"of a group, rolling": {with(input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31"), changed("a", "labels files", "")), []string{
+			"Template (beside): a 1.31->1.31 replaces 3 [labels files]", "all: control plane +0 -0 ~0, workers +0 -0 ~3",
+		}},
+		"of a group that stays, beside the steps of others": {with(input("1.31", "1.32", "a 1.31 1.31", "b 1.31 1.32"), changed("a", "labels", "taints"), counts("a", 4)), []string{
+			"InPlace (beside): a -->- adds 1 [taints]",
+			"Template (beside): a 1.31->1.31 replaces 4 [labels]",
+			"ControlPlane: 1.31->1.32 replaces 3",
+			"Workers: b 1.31->1.32 replaces 3",
+			"all: control plane +0 -0 ~3, workers +1 -0 ~7",
+		}},
+		"of a group, with its first version": {with(input("1.31", "1.35", "a 1.31 1.35"), changed("a", "labels", "taints")), []string{
+			"InPlace (beside): a -->- [taints]",
+			"ControlPlane: 1.31->1.32 replaces 3", "ControlPlane: 1.32->1.33 replaces 3", "ControlPlane: 1.33->1.34 replaces 3",
+			"Workers: a 1.31->1.34 replaces 3 [labels]",
+			"ControlPlane: 1.34->1.35 replaces 3",
+			"Workers: a 1.34->1.35 replaces 3",
+			"all: control plane +0 -0 ~12, workers +0 -0 ~6",
+		}},
+		"of a group, after its rollout; of another one at once": {with(input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31"), changed("a", "labels", ""), changed("b", "files", ""), underWay("a", "1.30", 2, 1)), []string{
+			"Template (beside): b 1.31->1.31 replaces 3 [files]",
+			"Workers (under way): a 1.30->1.31 replaces 2",
+			"Template: a 1.31->1.31 replaces 3 [labels]",
+			"all: control plane +0 -0 ~0, workers +0 -0 ~8",
+		}},
+		"of the control plane, in place": {with(input("1.31", "1.31", "a 1.31 1.31"), changed(controlPlaneName, "", "timeouts")), []string{
+			"InPlace (beside): -->- [timeouts]", "all: control plane +0 -0 ~0, workers +0 -0 ~0",
+		}},
+		"of the control plane, rolling, before what waits for it": {with(input("1.31", "1.31", "a 1.30 1.31"), changed(controlPlaneName, "audit", "timeouts"), counts("", 5)), []string{
+			"Template: 1.31->1.31 replaces 3 adds 2 [audit timeouts]",
+			"Workers: a 1.30->1.31 replaces 3",
+			"all: control plane +2 -0 ~3, workers +0 -0 ~3",
+		}},
+		"of the control plane, with its first version": {with(input("1.31", "1.33"), changed(controlPlaneName, "audit", "timeouts")), []string{
+			"ControlPlane: 1.31->1.32 replaces 3 [audit timeouts]",
+			"ControlPlane: 1.32->1.33 replaces 3",
+			"all: control plane +0 -0 ~6, workers +0 -0 ~0",
+		}},
+		"of the control plane, after its rollout": {with(input("1.32", "1.32"), changed(controlPlaneName, "audit", ""), underWay("", "1.31", 2, 1)), []string{
+			"ControlPlane (under way): 1.31->1.32 replaces 2",
+			"Template: 1.32->1.32 replaces 3 [audit]",
+			"all: control plane +0 -0 ~5, workers +0 -0 ~0",
+		}},
+		"of the cluster": {with(input("1.31", "1.32"), changed("", "", "endpoint"), changed(controlPlaneName, "", "timeouts")), []string{
+			"InPlace (beside): -->- [endpoint]",
+			"ControlPlane: 1.31->1.32 replaces 3 [timeouts]",
+			"all: control plane +0 -0 ~3, workers +0 -0 ~0",
+		}},
+		"of the cluster and of a control plane that stays": {with(input("1.31", "1.31"), changed("", "", "endpoint"), changed(controlPlaneName, "", "timeouts"), counts("", 1)), []string{
+			"InPlace (beside): -->- removes 2 [endpoint timeouts]", "all: control plane +0 -2 ~0, workers +0 -0 ~0",
+		}},
+		"of groups that are not there": {with(input("1.31", "1.31", "a - 1.31", "b 1.31 -"), changed("a", "labels", "taints"), changed("b", "labels", "taints")), []string{
+			"CreateWorkers: a -->1.31 adds 3", "RemoveWorkers: b 1.31->- removes 3", "all: control plane +0 -0 ~0, workers +3 -3 ~0",
+		}},
+	})
+}

@@ -1,0 +1,346 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Compute returns the steps that take the cluster from where it is to its
+// target:
+//
+//   - What is under way is finished first.
+//   - The control plane goes minor by minor through the newest release of each.
+//   - A worker node group has as few rollouts as possible; then there are as few
+//     worker steps as possible; then each is as late as possible.
+//   - New groups come as soon as their version may run, groups that are no longer
+//     wanted go last, or when the skew policy makes them.
+//
+// The error is an *ImpossibleError. A plan of its own result is empty.
+func Compute(in Input) (Plan, error) {
+	p, err := newPlanner(in)
+	if err != nil {
+		return Plan{}, err
+	}
+	p.inPlace()
+	p.templates()
+	p.underWay()
+	p.calledOff()
+	p.templatesAfterwards()
+	for stop := range p.road.stops {
+		p.rest(stop)
+		if stop < p.road.last() {
+			p.controlPlane(stop)
+		}
+	}
+	for _, step := range p.plan.Steps {
+		p.plan.count(step)
+	}
+	return p.plan, nil
+}
+
+// planner puts a plan together.
+type planner struct {
+	in   Input
+	plan Plan
+	road road
+	// hops of each group of the target that exists already.
+	hops map[string][]hop
+	// removed are the groups that are no longer wanted, sorted, with the stop at
+	// which they go.
+	removed []departure
+	// started are the parts whose rolling changes have a step.
+	started map[string]bool
+}
+
+type departure struct {
+	group  string
+	stop   int
+	forced bool
+}
+
+func newPlanner(in Input) (*planner, error) {
+	in, reasons := in.scoped()
+	path, err := controlPlanePath(in.Start.ControlPlane.Version, in.Target.ControlPlane, in.Releases)
+	if err != nil {
+		reasons = append(reasons, err.Error())
+	}
+	if len(reasons) > 0 {
+		return nil, &ImpossibleError{Reasons: reasons}
+	}
+	p := &planner{in: in, road: road{stops: path, policy: in.Policy}, hops: map[string][]hop{}, started: map[string]bool{}}
+	p.plan = Plan{
+		APIVersion: v1alpha1.APIVersion, Kind: DocumentKind, Metadata: in.Metadata, From: in.Start.Versions(), To: in.Target.versions(), Steps: []Step{},
+	}
+	reasons = p.foreign()
+	reasons = append(reasons, p.schedule()...)
+	p.departures()
+	if len(reasons) > 0 {
+		return nil, &ImpossibleError{Reasons: reasons}
+	}
+	return p, nil
+}
+
+// Versions are those that are specified.
+func (s Start) Versions() v1alpha1.ClusterVersions {
+	versions := v1alpha1.ClusterVersions{ControlPlane: s.ControlPlane.Version, WorkerNodeGroups: map[string]v1alpha1.Version{}}
+	for name, group := range s.WorkerNodeGroups {
+		versions.WorkerNodeGroups[name] = group.Version
+	}
+	return versions
+}
+
+func (t Target) versions() v1alpha1.ClusterVersions {
+	versions := v1alpha1.ClusterVersions{ControlPlane: t.ControlPlane, WorkerNodeGroups: map[string]v1alpha1.Version{}}
+	for _, group := range t.WorkerNodeGroups {
+		versions.WorkerNodeGroups[group.Name] = group.Version
+	}
+	return versions
+}
+
+// foreign returns which machines of others the control plane would leave
+// behind: nothing is done to them, so it cannot go on.
+func (p *planner) foreign() []string {
+	var reasons []string
+	for _, machine := range p.in.Start.Foreign {
+		for stop := range p.road.last() {
+			if next := p.road.stops[stop+1]; p.road.policy.TooOld(next, machine.Version) {
+				reasons = append(reasons, fmt.Sprintf("control plane: it cannot go to %s, for %s, which this file does not name, is at %s; the farthest is %s as long as it is there: upgrade or delete it",
+					next, machine.Object, machine.Version, p.road.stops[stop]))
+				break
+			}
+		}
+	}
+	return reasons
+}
+
+// schedule decides when each group gets new machines, and returns for which
+// there is no way.
+func (p *planner) schedule() []string {
+	groups := p.in.Target.WorkerNodeGroups
+	journeys := make([]journey, len(groups))
+	for i, group := range groups {
+		journeys[i] = p.journey(group)
+	}
+	found := p.road.schedule(journeys)
+	var reasons []string
+	for i, group := range groups {
+		j := journeys[i]
+		hops, possible := found[j]
+		_, exists := p.in.Start.WorkerNodeGroups[group.Name]
+		comes := !exists || j.from != j.to
+		switch {
+		case j.to.Before(j.from):
+			reasons = append(reasons, fmt.Sprintf("group %s: %s is older than %s, which it has already; nothing moves down: use %s or newer", group.Name, j.to, j.from, j.from))
+		case !possible, comes && p.road.policy.Check(p.in.Target.ControlPlane, j.to) != nil:
+			reasons = append(reasons, p.stuck(group.Name, j.to))
+		}
+		p.hops[group.Name] = hops
+	}
+	return reasons
+}
+
+// journey is what a group has before it. A new one, and one whose rollout is
+// called off, is at its version and stays there.
+func (p *planner) journey(group TargetGroup) journey {
+	part, exists := p.in.Start.WorkerNodeGroups[group.Name]
+	if !exists || part.goesBack(group.Version) {
+		return journey{group.Version, group.Version}
+	}
+	return journey{part.Version, group.Version}
+}
+
+// stuck says why a group cannot be at a version.
+func (p *planner) stuck(group string, version v1alpha1.Version) string {
+	policy, target := p.road.policy, p.in.Target.ControlPlane
+	for i, stop := range p.road.stops {
+		switch {
+		case !policy.TooOld(stop, version):
+		case i == 0:
+			return fmt.Sprintf("group %s: %s is too old already beside the control plane: it %v; let the group go to %s or newer",
+				group, version, policy.Check(stop, version), policy.Oldest(target))
+		default:
+			return fmt.Sprintf("group %s: it stays at %s, and the control plane cannot go to %s then: %v; the farthest is %s, or let the group go to %s or newer",
+				group, version, stop, policy.Check(stop, version), p.road.stops[i-1], policy.Oldest(target))
+		}
+	}
+	return fmt.Sprintf("group %s: it cannot go to %s: it %v; it can go to %s at most", group, version, policy.Check(target, version), target)
+}
+
+// goesBack tells whether a rollout that brought no ready machine is called off.
+func (p Part) goesBack(target v1alpha1.Version) bool {
+	return target.Before(p.Version) && target == p.Oldest && p.Outdated > 0 && p.Fresh == 0
+}
+
+// departures decides when the groups go that are no longer wanted.
+func (p *planner) departures() {
+	wanted := p.plan.To.WorkerNodeGroups
+	for _, name := range slices.Sorted(maps.Keys(p.in.Start.WorkerNodeGroups)) {
+		if _, ok := wanted[name]; ok {
+			continue
+		}
+		leaves := departure{group: name, stop: p.road.last()}
+		for stop := range p.road.last() {
+			if !p.road.passes(stop, stop+1, p.in.Start.WorkerNodeGroups[name].Oldest) {
+				leaves.stop, leaves.forced = stop, true
+				break
+			}
+		}
+		p.removed = append(p.removed, leaves)
+	}
+}
+
+func (p *planner) add(step Step) { p.plan.Steps = append(p.plan.Steps, step) }
+
+// underWay are the rollouts that go on already.
+func (p *planner) underWay() {
+	const reason = "under way already"
+	if cp := p.in.Start.ControlPlane; cp.Outdated > 0 {
+		kind := ControlPlane
+		if cp.Oldest == cp.Version {
+			kind = Template
+		}
+		p.add(Step{Kind: kind, From: cp.Oldest, To: cp.Version, MachinesReplaced: cp.Outdated, UnderWay: true, Reason: reason})
+	}
+	var rolling, replacing []Group
+	for _, group := range p.in.Target.WorkerNodeGroups {
+		part := p.in.Start.WorkerNodeGroups[group.Name]
+		if part.Outdated == 0 || part.goesBack(group.Version) {
+			continue
+		}
+		move := Group{Name: group.Name, From: part.Oldest, To: part.Version, MachinesReplaced: part.Outdated, Approximate: group.Autoscaled}
+		if part.Oldest == part.Version {
+			replacing = append(replacing, move)
+		} else {
+			rolling = append(rolling, move)
+		}
+	}
+	p.addGroups(Step{Kind: Workers, WorkerNodeGroups: rolling, UnderWay: true, Reason: reason})
+	p.addGroups(Step{Kind: Template, WorkerNodeGroups: replacing, UnderWay: true, Reason: reason})
+}
+
+// calledOff are the rollouts that brought no ready machine, and are to bring none.
+func (p *planner) calledOff() {
+	step := Step{Kind: Workers, Reason: "back to what its nodes run: no machine of the newer version became ready"}
+	for _, group := range p.in.Target.WorkerNodeGroups {
+		part := p.in.Start.WorkerNodeGroups[group.Name]
+		if !part.goesBack(group.Version) {
+			continue
+		}
+		back := Group{Name: group.Name, From: part.Version, To: group.Version, Changes: p.rolling(group.Name)}
+		if len(back.Changes) > 0 {
+			back.MachinesReplaced, back.Approximate = p.machines(group), group.Autoscaled
+		}
+		step.WorkerNodeGroups = append(step.WorkerNodeGroups, back)
+	}
+	p.addGroups(step)
+}
+
+func (p *planner) addGroups(step Step) {
+	if len(step.WorkerNodeGroups) > 0 {
+		p.add(step)
+	}
+}
+
+// controlPlane moves the control plane on from a stop.
+func (p *planner) controlPlane(stop int) {
+	from, to := p.road.stops[stop], p.road.stops[stop+1]
+	step := Step{Kind: ControlPlane, From: from, To: to, MachinesReplaced: p.in.Target.ControlPlaneMachines}
+	switch {
+	case stop+1 < p.road.last():
+		step.Reason = "on the way to " + p.in.Target.ControlPlane.String() + ": the control plane moves one minor at a time"
+	default:
+		step.Reason = "the version that the spec asks for"
+	}
+	p.withChanges(&step)
+	p.add(step)
+}
+
+// rest is what happens while the control plane rests at a stop.
+func (p *planner) rest(stop int) {
+	p.addGroups(p.rollouts(stop))
+	p.addGroups(p.arrivals(stop))
+	for _, forced := range []bool{true, false} {
+		p.addGroups(p.removals(stop, forced))
+	}
+}
+
+// rollouts of the groups that move while the control plane rests at a stop.
+func (p *planner) rollouts(stop int) Step {
+	step := Step{Kind: Workers}
+	for _, group := range p.in.Target.WorkerNodeGroups {
+		i := slices.IndexFunc(p.hops[group.Name], func(h hop) bool { return h.stop == stop })
+		if i < 0 {
+			continue
+		}
+		from := p.in.Start.WorkerNodeGroups[group.Name].Version
+		if i > 0 {
+			from = p.hops[group.Name][i-1].to
+		}
+		move := Group{Name: group.Name, From: from, To: p.hops[group.Name][i].to, MachinesReplaced: p.machines(group), Approximate: group.Autoscaled}
+		move.Changes = p.rolling(group.Name)
+		step.WorkerNodeGroups = append(step.WorkerNodeGroups, move)
+	}
+	step.Reason = p.whyNow(stop, step.WorkerNodeGroups)
+	return step
+}
+
+// machines counts those of a group that is there already, as it is to be.
+func (p *planner) machines(group TargetGroup) int {
+	if group.Autoscaled {
+		return p.in.Start.WorkerNodeGroups[group.Name].Machines
+	}
+	return group.Machines
+}
+
+// whyNow says why groups move while the control plane rests at a stop: because
+// its next move would leave some of them behind, or because it has arrived.
+func (p *planner) whyNow(stop int, groups []Group) string {
+	for _, next := range p.road.stops[stop+1:] {
+		var forced []string
+		for _, group := range groups {
+			if p.road.policy.TooOld(next, group.From) {
+				forced = append(forced, group.Name)
+			}
+		}
+		if len(forced) > 0 {
+			return fmt.Sprintf("before the control plane goes to %s: %s would be too old beside it", next, list(forced))
+		}
+	}
+	return "the version that the spec asks for"
+}
+
+// arrivals are the new groups that come at a stop: each as soon as its version
+// may run.
+func (p *planner) arrivals(stop int) Step {
+	step := Step{Kind: CreateWorkers, Reason: "new in the spec"}
+	for _, group := range p.in.Target.WorkerNodeGroups {
+		if _, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
+			continue
+		}
+		earliest := slices.IndexFunc(p.road.stops, func(v v1alpha1.Version) bool { return !group.Version.After(v) })
+		if !group.Pinned {
+			earliest = p.road.last()
+		}
+		if earliest == stop {
+			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, To: group.Version, MachinesAdded: group.Machines, Approximate: group.Autoscaled})
+		}
+	}
+	return step
+}
+
+func (p *planner) removals(stop int, forced bool) Step {
+	step := Step{Kind: RemoveWorkers, Reason: "no longer in the spec"}
+	if forced {
+		step.Reason += fmt.Sprintf(", and too old beside a control plane at %s", p.road.stops[min(stop+1, p.road.last())])
+	}
+	for _, leaves := range p.removed {
+		if leaves.stop == stop && leaves.forced == forced {
+			part := p.in.Start.WorkerNodeGroups[leaves.group]
+			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: leaves.group, From: part.Version, MachinesRemoved: part.Machines})
+		}
+	}
+	return step
+}

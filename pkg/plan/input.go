@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+)
+
+// Input is all that a plan depends on.
+type Input struct {
+	Metadata Metadata
+	Start    Start
+	Target   Target
+	// Releases are the versions that there are bundles for.
+	Releases []v1alpha1.Version
+	// Policy is the skew policy that holds.
+	Policy skew.Policy
+	// Changes besides versions and counts, by the part that they are made to;
+	// those of the cluster as a whole stand under the empty name.
+	Changes map[string]Changes
+	// Scope cuts the plan down; the zero value is the whole of it.
+	Scope Scope
+}
+
+// Part is the control plane or a worker node group where a plan begins.
+type Part struct {
+	// Version that is specified.
+	Version v1alpha1.Version
+	// Oldest machine or node that runs; the specified version where none does.
+	Oldest v1alpha1.Version
+	// Machines that are wanted.
+	Machines int
+	// Outdated machines are those that a rollout under way has still to replace.
+	Outdated int
+	// Fresh machines are ready and as specified.
+	Fresh int
+}
+
+// Start is the live cluster.
+type Start struct {
+	ControlPlane     Part
+	WorkerNodeGroups map[string]Part
+	// Foreign machines are those of the cluster that no spec of ours names. They
+	// count for the skew policy, and nothing is done to them.
+	Foreign []Foreign
+}
+
+// Foreign is a machine, or a set of them, that somebody else looks after.
+type Foreign struct {
+	Object  string // Kind/name
+	Version v1alpha1.Version
+}
+
+// TargetGroup is a worker node group as it is to be.
+type TargetGroup struct {
+	Name    string
+	Version v1alpha1.Version
+	// Machines that are wanted; those of a new group where an autoscaler
+	// decides.
+	Machines   int
+	Autoscaled bool
+	// Pinned is true for a group with a version of its own.
+	Pinned bool
+}
+
+// Target is the cluster as it is to be.
+type Target struct {
+	ControlPlane         v1alpha1.Version
+	ControlPlaneMachines int
+	WorkerNodeGroups     []TargetGroup // in the order of the spec
+}
+
+// Changes of one part, as fields with their new values.
+type Changes struct {
+	Rolling []string // replace machines
+	InPlace []string // do not
+}
+
+// Scope says which parts of the cluster a plan is about.
+type Scope struct {
+	ControlPlaneOnly bool
+	// Groups are the worker node groups that the plan is about; none of them
+	// means all, and the control plane too.
+	Groups []string
+}
+
+func (s Scope) whole() bool { return !s.ControlPlaneOnly && len(s.Groups) == 0 }
+
+// ImpossibleError says why there is no plan. Its reasons are in the order of
+// the spec.
+type ImpossibleError struct{ Reasons []string }
+
+func (e *ImpossibleError) Error() string { return strings.Join(e.Reasons, "\n") }

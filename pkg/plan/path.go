@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// controlPlanePath is where the control plane rests on its way: where it is
+// now, the newest release of each minor between, and the target. It goes one
+// minor at a time (https://kubernetes.io/releases/version-skew-policy/#kube-apiserver).
+func controlPlanePath(from, to v1alpha1.Version, releases []v1alpha1.Version) ([]v1alpha1.Version, error) {
+	switch {
+	case from == to:
+		return []v1alpha1.Version{from}, nil
+	case to.Before(from):
+		return nil, fmt.Errorf("control plane: %s is older than %s, which it has already; nothing moves down: use %s or newer", to, from, from)
+	case to.Minor().Major != from.Minor().Major:
+		return nil, fmt.Errorf("control plane: %s has another major version than %s, which it has; there is no upgrade between major versions", to, from)
+	}
+	newest := map[v1alpha1.Minor]v1alpha1.Version{}
+	for _, release := range releases {
+		if release.After(newest[release.Minor()]) {
+			newest[release.Minor()] = release
+		}
+	}
+	path := []v1alpha1.Version{from}
+	var missing []v1alpha1.Minor
+	for minor := from.Minor().Minor + 1; minor < to.Minor().Minor; minor++ {
+		m := v1alpha1.Minor{Major: from.Minor().Major, Minor: minor}
+		if newest[m].IsZero() {
+			missing = append(missing, m)
+			continue
+		}
+		path = append(path, newest[m])
+	}
+	if len(missing) > 0 {
+		reachable := slices.DeleteFunc(path, func(v v1alpha1.Version) bool { return v.Minor().Compare(missing[0]) > 0 })
+		return nil, fmt.Errorf("control plane: it goes from %s to %s one minor at a time, and there is no versions bundle of %s; use a file that has it by --bundles, or go no farther than %s",
+			from, to, list(missing), reachable[len(reachable)-1].Minor())
+	}
+	return append(path, to), nil
+}
+
+// maxListed is how many things a sentence names.
+const maxListed = 5
+
+// list names things, with commas; of many the first ones.
+func list[T any](things []T) string {
+	var names []string
+	for i, thing := range things {
+		if i == maxListed {
+			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(things)-maxListed)
+		}
+		names = append(names, fmt.Sprint(thing))
+	}
+	return strings.Join(names, ", ")
+}

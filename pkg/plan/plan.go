@@ -1,0 +1,246 @@
+// Package plan computes how a cluster gets from the versions that it has to
+// those that it is to have: an ordered list of steps, none of which breaks the
+// version skew policy. It is pure.
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// DocumentKind is the kind of a plan that is written down.
+const DocumentKind = "UpgradePlan"
+
+// Plan is how a cluster gets from one set of versions to another. Its steps are
+// taken in their order; only those that stand beside the others are begun at
+// once.
+type Plan struct {
+	APIVersion string                   `json:"apiVersion"`
+	Kind       string                   `json:"kind"`
+	Metadata   Metadata                 `json:"metadata"`
+	From       v1alpha1.ClusterVersions `json:"from"`
+	To         v1alpha1.ClusterVersions `json:"to"`
+	Steps      []Step                   `json:"steps"`
+	// Machines of all steps together.
+	MachinesReplaced Machines `json:"machinesReplaced"`
+	MachinesAdded    Machines `json:"machinesAdded"`
+	MachinesRemoved  Machines `json:"machinesRemoved"`
+}
+
+// Metadata names the cluster, and what of it the plan was made for.
+type Metadata struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+	// UID of the Cluster; empty for a plan that was made without one.
+	UID string `json:"uid,omitempty"`
+	// Generations of the cluster's objects, by Kind/name.
+	Generations map[string]int64 `json:"generations,omitempty"`
+	// Spec is a hash of the file that the plan was made from.
+	Spec string `json:"spec,omitempty"`
+}
+
+// Machines counts machines.
+type Machines struct {
+	ControlPlane int `json:"controlPlane"`
+	Workers      int `json:"workers"`
+}
+
+// Kind says what a step does.
+type Kind string
+
+// Kinds of steps.
+const (
+	ControlPlane  Kind = "ControlPlane"  // the control plane gets another version
+	Workers       Kind = "Workers"       // worker node groups get another version
+	CreateWorkers Kind = "CreateWorkers" // new worker node groups
+	RemoveWorkers Kind = "RemoveWorkers" // worker node groups that are no longer wanted
+	Template      Kind = "Template"      // machines are replaced, and keep their version
+	InPlace       Kind = "InPlace"       // no machine is replaced
+)
+
+// Step is one move of the control plane, or of a set of groups.
+type Step struct {
+	Kind Kind `json:"kind"`
+	// From and To are the control plane's versions, where the step is about it.
+	From v1alpha1.Version `json:"from,omitzero"`
+	To   v1alpha1.Version `json:"to,omitzero"`
+	// WorkerNodeGroups that move, in the order of the spec. Where there are
+	// none, the step is about the control plane or the cluster as a whole.
+	WorkerNodeGroups []Group `json:"workerNodeGroups,omitempty"`
+	// Machines of the control plane.
+	MachinesReplaced int `json:"machinesReplaced,omitempty"`
+	MachinesAdded    int `json:"machinesAdded,omitempty"`
+	MachinesRemoved  int `json:"machinesRemoved,omitempty"`
+	// Changes besides the version, of the cluster or its control plane.
+	Changes []string `json:"changes,omitempty"`
+	// UnderWay is true for a rollout that goes on already; its machines are
+	// those that are still to do.
+	UnderWay bool `json:"underWay,omitempty"`
+	// Beside is true for a step that is begun at once, and that no later step
+	// waits for.
+	Beside bool   `json:"beside,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// Group is what a step does to one worker node group.
+type Group struct {
+	Name             string           `json:"name"`
+	From             v1alpha1.Version `json:"from,omitzero"`
+	To               v1alpha1.Version `json:"to,omitzero"`
+	MachinesReplaced int              `json:"machinesReplaced,omitempty"`
+	MachinesAdded    int              `json:"machinesAdded,omitempty"`
+	MachinesRemoved  int              `json:"machinesRemoved,omitempty"`
+	// Approximate is true where an autoscaler decides how many machines there
+	// are; the counts are those of the moment.
+	Approximate bool     `json:"approximate,omitempty"`
+	Changes     []string `json:"changes,omitempty"`
+}
+
+// Empty tells whether nothing is to be done.
+func (p Plan) Empty() bool { return len(p.Steps) == 0 }
+
+// Versions are those of the cluster after the first count steps.
+func (p Plan) Versions(count int) v1alpha1.ClusterVersions {
+	versions := v1alpha1.ClusterVersions{ControlPlane: p.From.ControlPlane, WorkerNodeGroups: map[string]v1alpha1.Version{}}
+	for name, version := range p.From.WorkerNodeGroups {
+		versions.WorkerNodeGroups[name] = version
+	}
+	for _, step := range p.Steps[:count] {
+		step.apply(&versions)
+	}
+	return versions
+}
+
+// apply changes the versions as the step does.
+func (s Step) apply(versions *v1alpha1.ClusterVersions) {
+	if s.Kind == ControlPlane {
+		versions.ControlPlane = s.To
+	}
+	for _, group := range s.WorkerNodeGroups {
+		switch s.Kind {
+		case Workers, CreateWorkers:
+			versions.WorkerNodeGroups[group.Name] = group.To
+		case RemoveWorkers:
+			delete(versions.WorkerNodeGroups, group.Name)
+		case ControlPlane, Template, InPlace:
+		}
+	}
+}
+
+// Moves tells whether the step replaces machines of the part, or gives it a
+// version; the part is v1alpha1.ControlPlaneName or a worker node group.
+func (s Step) Moves(part string) bool {
+	if part == v1alpha1.ControlPlaneName {
+		return s.Kind == ControlPlane || s.Kind == Template && len(s.WorkerNodeGroups) == 0
+	}
+	return s.Kind != InPlace && slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == part })
+}
+
+// Parts are the parts that the step moves.
+func (s Step) Parts() []string {
+	if s.Moves(v1alpha1.ControlPlaneName) {
+		return []string{v1alpha1.ControlPlaneName}
+	}
+	if s.Kind == InPlace {
+		return nil
+	}
+	parts := make([]string, len(s.WorkerNodeGroups))
+	for i, group := range s.WorkerNodeGroups {
+		parts[i] = group.Name
+	}
+	return parts
+}
+
+// count adds the machines of a step to those of the plan.
+func (p *Plan) count(step Step) {
+	p.MachinesReplaced.ControlPlane += step.MachinesReplaced
+	p.MachinesAdded.ControlPlane += step.MachinesAdded
+	p.MachinesRemoved.ControlPlane += step.MachinesRemoved
+	for _, group := range step.WorkerNodeGroups {
+		p.MachinesReplaced.Workers += group.MachinesReplaced
+		p.MachinesAdded.Workers += group.MachinesAdded
+		p.MachinesRemoved.Workers += group.MachinesRemoved
+	}
+}
+
+// Groups are the worker node groups before the plan and after it, sorted.
+func (p Plan) Groups() []string {
+	names := map[string]bool{}
+	for _, versions := range []v1alpha1.ClusterVersions{p.From, p.To} {
+		for name := range versions.WorkerNodeGroups {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// String is the step in one line.
+func (s Step) String() string {
+	if len(s.WorkerNodeGroups) == 0 {
+		return s.about("the control plane", s.From, s.To)
+	}
+	moves := make([]string, len(s.WorkerNodeGroups))
+	for i, group := range s.WorkerNodeGroups {
+		moves[i] = s.about(group.Name, group.From, group.To)
+	}
+	return list(moves)
+}
+
+// about says what the step does to a part.
+func (s Step) about(part string, from, to v1alpha1.Version) string {
+	switch s.Kind {
+	case ControlPlane, Workers:
+		return fmt.Sprintf("%s from %s to %s", part, from, to)
+	case CreateWorkers:
+		return fmt.Sprintf("new group %s at %s", part, to)
+	case RemoveWorkers:
+		return fmt.Sprintf("group %s is removed", part)
+	case Template:
+		return fmt.Sprintf("other machines for %s at %s", part, to)
+	default:
+		return fmt.Sprintf("changes of %s in place", part)
+	}
+}
+
+// Stale says in what a plan that was saved differs from the one that would be
+// made now.
+func (p Plan) Stale(now Plan) []string {
+	var reasons []string
+	differ := func(what string, saved, current any) {
+		if !reflect.DeepEqual(saved, current) {
+			reasons = append(reasons, fmt.Sprintf("%s: %v in the plan, %v now", what, saved, current))
+		}
+	}
+	differ("name", p.Metadata.Namespace+"/"+p.Metadata.Name, now.Metadata.Namespace+"/"+now.Metadata.Name)
+	differ("uid", p.Metadata.UID, now.Metadata.UID)
+	if p.Metadata.Spec != now.Metadata.Spec {
+		reasons = append(reasons, "the file that describes the cluster is another one than the plan was made from")
+	}
+	for _, object := range slices.Sorted(maps.Keys(now.Metadata.Generations)) {
+		differ("generation of "+object, p.Metadata.Generations[object], now.Metadata.Generations[object])
+	}
+	differ("control plane at the beginning", p.From.ControlPlane, now.From.ControlPlane)
+	differ("number of steps", len(p.Steps), len(now.Steps))
+	if len(reasons) > 0 {
+		return reasons
+	}
+	for i := range p.Steps {
+		differ(fmt.Sprintf("step %d", i+1), p.Steps[i].String(), now.Steps[i].String())
+		differ(fmt.Sprintf("machines of step %d", i+1), p.Steps[i].machines(), now.Steps[i].machines())
+	}
+	return reasons
+}
+
+// machines counts those that the step replaces, adds and removes.
+func (s Step) machines() (count int) {
+	var p Plan
+	p.count(s)
+	for _, machines := range []Machines{p.MachinesReplaced, p.MachinesAdded, p.MachinesRemoved} {
+		count += machines.ControlPlane + machines.Workers
+	}
+	return count
+}

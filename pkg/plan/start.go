@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// StartOf is where a plan begins on a live cluster. Whatever belongs to no part
+// of a spec counts as foreign.
+func StartOf(c state.Cluster) Start {
+	start := Start{ControlPlane: partOf(c.ControlPlane), WorkerNodeGroups: map[string]Part{}}
+	for _, group := range c.WorkerNodeGroups {
+		if group.Foreign {
+			start.Foreign = append(start.Foreign, Foreign{Object: group.Object, Version: group.Oldest()})
+			continue
+		}
+		start.WorkerNodeGroups[group.Name] = partOf(group)
+	}
+	for _, other := range c.Others {
+		if !other.Version.IsZero() {
+			start.Foreign = append(start.Foreign, Foreign(other))
+		}
+	}
+	return start
+}
+
+func partOf(p state.Part) Part {
+	return Part{Version: p.Version, Oldest: p.Oldest(), Machines: p.Replicas, Outdated: p.ToReplace(), Fresh: p.Ready()}
+}
+
+// Floor is the oldest version that each part may be asked for: the one that is
+// specified, or, where a rollout brought no ready machine, the one that runs.
+func (s Start) Floor() v1alpha1.ClusterVersions {
+	floor := s.Versions()
+	for name, part := range s.WorkerNodeGroups {
+		if part.goesBack(part.Oldest) {
+			floor.WorkerNodeGroups[name] = part.Oldest
+		}
+	}
+	return floor
+}
+
+// MetadataOf names a live cluster and the generations that a plan is made for.
+func MetadataOf(c state.Cluster, spec string) Metadata {
+	m := Metadata{Name: c.Name, Namespace: c.Namespace, UID: c.UID, Spec: spec, Generations: map[string]int64{"Cluster/" + c.Name: c.Generation}}
+	for _, part := range c.Parts() {
+		m.Generations[part.Object] = part.Generation
+	}
+	return m
+}
+
+// Done tells whether the step has come to its end: no machine is left that was
+// to go, and those that were to come are ready.
+func (s Step) Done(c state.Cluster) bool {
+	if s.Moves(v1alpha1.ControlPlaneName) {
+		return c.ControlPlane.Version == s.To && c.ControlPlane.Done()
+	}
+	if s.Kind == InPlace {
+		return true
+	}
+	return !slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return !s.groupDone(c, g) })
+}
+
+func (s Step) groupDone(c state.Cluster, group Group) bool {
+	part, exists := c.Group(group.Name)
+	if s.Kind == RemoveWorkers {
+		return !exists
+	}
+	return exists && part.Version == group.To && part.Done()
+}
+
+// GroupDone is Done for one of the step's groups.
+func (s Step) GroupDone(c state.Cluster, name string) bool {
+	i := slices.IndexFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == name })
+	return i >= 0 && s.groupDone(c, s.WorkerNodeGroups[i])
+}
+
+// Waiting names what the step waits for; it is empty when it is done.
+func (s Step) Waiting(c state.Cluster) string {
+	for _, name := range s.Parts() {
+		part, exists := c.Part(name)
+		switch {
+		case s.Kind == RemoveWorkers && exists:
+			return fmt.Sprintf("%s: machines left: %d", name, len(part.Machines))
+		case s.Kind != RemoveWorkers && exists && !part.Done():
+			return part.Waiting()
+		}
+	}
+	return ""
+}

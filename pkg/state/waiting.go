@@ -1,0 +1,141 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Waiting names what is being waited for, the first thing first; it is empty
+// when the cluster is done.
+func (c Cluster) Waiting() string {
+	switch {
+	case c.Done():
+		return ""
+	case c.Paused:
+		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
+	case c.Deleting:
+		return c.leaving()
+	case c.Infrastructure != "":
+		return "infrastructure: " + c.Infrastructure
+	}
+	for _, part := range c.Parts() {
+		if !part.Done() {
+			return part.Waiting()
+		}
+	}
+	if addOn, pending := c.pendingAddOn(); pending {
+		return fmt.Sprintf("add-on %s: %s", addOn.Name, cmp.Or(addOn.Reason, "not applied yet"))
+	}
+	return ""
+}
+
+// leaving names what of a cluster that is being deleted is still there. Workers
+// go before the control plane.
+func (c Cluster) leaving() string {
+	for _, part := range slices.Backward(c.Parts()) {
+		m, ok := part.eldest(func(m Machine) bool { return m.Deleting })
+		if !ok {
+			m, ok = part.eldest(func(Machine) bool { return true })
+		}
+		if ok {
+			return fmt.Sprintf("%s: machines left: %d; %s", part.Name, len(part.Machines), m.is(""))
+		}
+	}
+	if len(c.Others) > 0 {
+		return fmt.Sprintf("objects left that are not clusterctl-x's: %d; the first is %s", len(c.Others), c.Others[0].Object)
+	}
+	return "Cluster API to remove the cluster's last objects"
+}
+
+// Waiting names what the part waits for: how far it is, and the one thing that
+// keeps it from going on.
+func (p Part) Waiting() string {
+	progress := fmt.Sprintf("%s: %d of %d machines ready", p.Name, p.Ready(), p.Replicas)
+	if !p.Version.IsZero() {
+		progress += " at " + p.Version.String()
+	}
+	surplus := len(p.Machines) - p.Replicas
+	switch why := p.why(); {
+	case why != "":
+		return progress + "; " + why
+	case surplus > 0:
+		return fmt.Sprintf("%s, %d more to go", progress, surplus)
+	case surplus == 0:
+		return progress + "; Cluster API does not report it as available yet"
+	}
+	return progress
+}
+
+// why is what keeps the part from going on. A rollout has one machine after the
+// other: it waits for one that goes, else for one that comes, else for whatever
+// keeps the next one from being made. Old machines that are well are named when
+// there is nothing else to say.
+func (p Part) why() string {
+	if m, ok := p.eldest(func(m Machine) bool { return m.Deleting }); ok {
+		return m.waiting(p.Version)
+	}
+	if m, ok := p.eldest(func(m Machine) bool { return m.of(p.Version) && !m.ReadyAt(p.Version) }); ok {
+		return m.waiting(p.Version)
+	}
+	if p.Paused {
+		return p.Object + " is paused; Cluster API does nothing about it until it is not"
+	}
+	if p.Blocked {
+		return p.Reason
+	}
+	// A control plane makes no machine while one of the old ones is not well.
+	if m, ok := p.eldest(func(m Machine) bool { return !m.Ready }); ok {
+		return m.waiting(p.Version)
+	}
+	if p.Reason != "" {
+		return p.Reason
+	}
+	if m, ok := p.eldest(func(m Machine) bool { return !m.of(p.Version) }); ok {
+		return m.waiting(p.Version)
+	}
+	return ""
+}
+
+// eldest is the machine that has been one of those for the longest time: of
+// several, the one that is stuck.
+func (p Part) eldest(one func(Machine) bool) (Machine, bool) {
+	machines := slices.DeleteFunc(slices.Clone(p.Machines), func(m Machine) bool { return !one(m) })
+	if len(machines) == 0 {
+		return Machine{}, false
+	}
+	return slices.MinFunc(machines, func(a, b Machine) int { return a.Since.Compare(b.Since) }), true
+}
+
+// waiting says why the machine is not ready at the version.
+func (m Machine) waiting(version v1alpha1.Version) string {
+	switch {
+	case m.Deleting:
+		return m.is("")
+	case m.Version != version && !m.Version.IsZero():
+		return m.is(" at " + m.Version.String() + " and is to be replaced")
+	case !m.of(version):
+		return m.is(" and is to be replaced")
+	case m.Kubelet != version && !m.Kubelet.IsZero():
+		return m.is(" with its kubelet at " + m.Kubelet.String())
+	case m.Phase == running && m.Ready:
+		return m.is(", and its node does not tell its version yet")
+	case m.Phase == running && m.Reason == "":
+		return m.is(" and not ready yet")
+	}
+	return m.is("")
+}
+
+// is says what the machine is at, and more about it, and why.
+func (m Machine) is(more string) string {
+	text := "machine " + m.Name + " is " + m.Phase + more
+	if m.Reason != "" {
+		text += ": " + m.Reason
+	}
+	return text
+}
+
+// running is the phase that does not tell what a machine lacks.
+const running = "Running"

@@ -1,0 +1,163 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+)
+
+// Plan writes a plan, a line for each move, with the reason of each step and
+// the machines that it takes.
+func (s Style) Plan(w io.Writer, p plan.Plan) error {
+	var b strings.Builder
+	name := strings.TrimPrefix(p.Metadata.Namespace+"/"+p.Metadata.Name, "/")
+	if p.Empty() {
+		_, err := fmt.Fprintf(w, "cluster %s is as the file describes it; nothing to do\n", name)
+		return err
+	}
+	fmt.Fprintf(&b, "Plan for cluster %s, %s:\n", name, counted(len(p.Steps), "step"))
+	whoWidth, whatWidth := widths(p.Steps)
+	for i, step := range p.Steps {
+		for j, move := range moves(step) {
+			number := ""
+			if j == 0 {
+				number = fmt.Sprintf("%d.", i+1)
+			}
+			fmt.Fprintf(&b, "%3s %-*s  %-*s  %s\n", number, whoWidth, move.who, whatWidth, move.what, move.machines)
+		}
+		fmt.Fprintf(&b, "      %s\n", reason(step))
+		for _, change := range changesOf(step) {
+			fmt.Fprintf(&b, "      %s\n", change)
+		}
+	}
+	fmt.Fprintf(&b, "In all: %s.\n", total(p))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// move is what a step does to one part, in columns.
+type move struct{ who, what, machines string }
+
+// widths of the first two columns, over all steps.
+func widths(steps []plan.Step) (who, what int) {
+	for _, step := range steps {
+		for _, move := range moves(step) {
+			who, what = max(who, len(move.who)), max(what, len(move.what))
+		}
+	}
+	return who, what
+}
+
+func moves(step plan.Step) []move {
+	if len(step.WorkerNodeGroups) == 0 {
+		who := "control plane"
+		if step.Kind == plan.InPlace && step.MachinesAdded+step.MachinesRemoved == 0 {
+			who = "cluster" // as a whole, the control plane among it
+		}
+		what := fromTo(step.Kind, step.From, step.To, len(step.Changes) == 0)
+		return []move{{who, what, machines(step.MachinesReplaced, step.MachinesAdded, step.MachinesRemoved, step.UnderWay, false)}}
+	}
+	all := make([]move, len(step.WorkerNodeGroups))
+	for i, group := range step.WorkerNodeGroups {
+		what := fromTo(step.Kind, group.From, group.To, len(group.Changes) == 0)
+		all[i] = move{group.Name, what, machines(group.MachinesReplaced, group.MachinesAdded, group.MachinesRemoved, step.UnderWay, group.Approximate)}
+	}
+	return all
+}
+
+// fromTo says what becomes of a part; alone are counts that no field changes with.
+func fromTo(kind plan.Kind, from, to v1alpha1.Version, alone bool) string {
+	switch kind {
+	case plan.ControlPlane, plan.Workers:
+		return fmt.Sprintf("%s -> %s", from, to)
+	case plan.CreateWorkers:
+		return "new at " + to.String()
+	case plan.RemoveWorkers:
+		return "removed"
+	case plan.Template:
+		return "stays at " + to.String()
+	default:
+		if alone {
+			return "scaled"
+		}
+		return "changed in place"
+	}
+}
+
+// machines says how many a move takes; under way are those still to do.
+func machines(replaced, added, removed int, underWay, approximate bool) string {
+	still := ""
+	if underWay {
+		still = "still to be "
+	}
+	var parts []string
+	for _, count := range []struct {
+		n    int
+		what string
+	}{{replaced, "replaced"}, {added, "added"}, {removed, "removed"}} {
+		if count.n > 0 {
+			parts = append(parts, counted(count.n, "machine")+" "+still+count.what)
+		}
+	}
+	text := cmp.Or(strings.Join(parts, ", "), "no machine replaced")
+	if approximate {
+		text += " (now; an autoscaler decides)"
+	}
+	return text
+}
+
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func reason(step plan.Step) string {
+	if step.Beside {
+		return step.Reason + "; begun at once, beside the other steps"
+	}
+	return step.Reason
+}
+
+// maxChanges is how many changed fields of a step are shown; JSON has all.
+const maxChanges = 10
+
+func changesOf(step plan.Step) []string {
+	lines := slices.Clone(step.Changes)
+	for _, group := range step.WorkerNodeGroups {
+		for _, change := range group.Changes {
+			lines = append(lines, group.Name+": "+change)
+		}
+	}
+	if more := len(lines) - maxChanges; more > 0 {
+		lines = append(lines[:maxChanges], fmt.Sprintf("and %d more; -o json has all of them", more))
+	}
+	return lines
+}
+
+// total are the machines of all steps together.
+func total(p plan.Plan) string {
+	var sentences []string
+	for _, count := range []struct {
+		plan.Machines
+		what string
+	}{{p.MachinesReplaced, "replaced"}, {p.MachinesAdded, "added"}, {p.MachinesRemoved, "removed"}} {
+		var parts []string
+		if count.ControlPlane > 0 {
+			parts = append(parts, counted(count.ControlPlane, "control plane machine"))
+		}
+		if count.Workers > 0 {
+			parts = append(parts, counted(count.Workers, "worker machine"))
+		}
+		if len(parts) > 0 {
+			sentences = append(sentences, strings.Join(parts, " and ")+" "+count.what)
+		}
+	}
+	return cmp.Or(strings.Join(sentences, "; "), "no machine is replaced, added or removed")
+}

@@ -1,0 +1,383 @@
+// Command soak upgrades clusters on an embedded management cluster while
+// everything that can be in the way is: kills of the command line, restarts of
+// the API server and of the controllers, a second upgrade, a person who edits.
+// It fails unless every cluster ends as its file says, no version was ever where
+// it must not be, and no machine was made that the plan did not have.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/test/observer"
+)
+
+func main() {
+	log.SetLogger(logr.Discard())
+	kills := flag.Int("kills", 20, "how often the command line is killed in each upgrade")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments of the kills")
+	flag.Parse()
+	fmt.Printf("seed %d\n", *seed)
+	if err := run(context.Background(), *kills, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// soak has the programs, a state directory and the kubeconfig of the management
+// cluster in it.
+type soak struct {
+	cli, kubectl, home string
+	config             *rest.Config
+	random             *rand.Rand
+}
+
+func run(ctx context.Context, kills int, seed uint64) (err error) {
+	bin, err := filepath.Abs("bin")
+	if err != nil {
+		return err
+	}
+	home, err := os.MkdirTemp("", "clusterctl-x-soak-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	s := soak{cli: filepath.Join(bin, "clusterctl-x"), kubectl: filepath.Join(bin, "kubectl"), home: home, random: rand.New(rand.NewPCG(seed, 0))}
+	if r := s.exec(ctx, s.cli, "management", "start"); r.code != 0 {
+		return errors.New(r.stderr)
+	}
+	defer func() {
+		if r := s.exec(ctx, s.cli, "management", "stop", "--remove"); r.code != 0 {
+			err = errors.Join(err, errors.New(r.stderr))
+		}
+	}()
+	if s.config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig()); err != nil {
+		return err
+	}
+	if err := s.killed(ctx, kills); err != nil {
+		return err
+	}
+	for _, trial := range []struct {
+		name    string
+		extra   int // machines that the disturbance itself may make
+		disturb func(context.Context, *cluster) error
+	}{
+		{"restart of the API server", 0, s.restart("kube-apiserver")},
+		{"restart of the controllers", 0, s.restart("providers")},
+		{"restart of the core controllers", 0, s.restart("core")},
+		{"two upgrades at once", 0, s.second},
+		{"a person edits", 1, s.edit},
+	} {
+		began := time.Now()
+		if err := s.disturbed(ctx, strings.ReplaceAll(strings.ToLower(trial.name), " ", "-"), trial.extra, trial.disturb); err != nil {
+			return fmt.Errorf("%s: %w", trial.name, err)
+		}
+		fmt.Printf("%s: as planned, after %s\n", trial.name, time.Since(began).Round(time.Second))
+	}
+	return nil
+}
+
+// longest is how long a run may live before it is killed: so that all kills fall
+// into the minute and a half that an upgrade takes.
+const longest = 8 * time.Second
+
+// killed upgrades three clusters side by side, each under kills.
+func (s soak) killed(ctx context.Context, kills int) error {
+	var tasks errgroup.Group
+	for i, versions := range [][2]string{{"1.31", "1.33"}, {"1.33", "1.35"}, {"1.34", "1.36"}} {
+		moments := make([]time.Duration, kills)
+		for j := range moments {
+			moments[j] = time.Duration(s.random.Int64N(int64(longest)))
+		}
+		tasks.Go(func() error {
+			began := time.Now()
+			c, err := s.create(ctx, fmt.Sprintf("killed-%d", i), versions[0])
+			if err != nil {
+				return err
+			}
+			err = s.watched(ctx, c, versions[1], 0, func(ctx context.Context) error {
+				for _, moment := range moments {
+					if err := s.killAfter(ctx, c, moment); err != nil {
+						return err
+					}
+				}
+				return s.finish(ctx, c)
+			})
+			if err != nil {
+				return fmt.Errorf("upgrade from %s to %s with %d kills: %w", versions[0], versions[1], kills, err)
+			}
+			fmt.Printf("upgrade from %s to %s with %d kills: as planned, after %s\n", versions[0], versions[1], kills, time.Since(began).Round(time.Second))
+			return nil
+		})
+	}
+	return tasks.Wait()
+}
+
+// disturbed upgrades a cluster, and disturbs it in the middle.
+func (s soak) disturbed(ctx context.Context, name string, extra int, disturb func(context.Context, *cluster) error) error {
+	c, err := s.create(ctx, name, "1.32")
+	if err != nil {
+		return err
+	}
+	return s.watched(ctx, c, "1.34", extra, func(ctx context.Context) error {
+		if err := disturb(ctx, c); err != nil {
+			return err
+		}
+		return s.finish(ctx, c)
+	})
+}
+
+// cluster is one that is upgraded: one control plane machine and two groups of
+// two.
+type cluster struct {
+	name, file string
+}
+
+func (s soak) create(ctx context.Context, name, version string) (*cluster, error) {
+	c := &cluster{name: name, file: filepath.Join(s.home, name+".yaml")}
+	if err := c.write(version); err != nil {
+		return nil, err
+	}
+	if r := s.exec(ctx, s.cli, "create", "cluster", "-f", c.file); r.code != 0 {
+		return nil, fmt.Errorf("creating cluster %s: %s", name, r.stderr)
+	}
+	return c, nil
+}
+
+func (c *cluster) write(version string) error {
+	text := fmt.Sprintf(`apiVersion: clusterctl-x.io/v1alpha1
+kind: Cluster
+metadata: {name: %s}
+spec:
+  kubernetesVersion: %q
+  clusterNetwork: {pods: {cidrBlocks: [192.168.0.0/16]}, services: {cidrBlocks: [10.96.0.0/12]}}
+  datacenterRef: {kind: InMemoryDatacenterConfig, name: any}
+  workerNodeGroupConfigurations: [{name: md-0, count: 2}, {name: md-1, count: 2}]
+`, c.name, version)
+	return os.WriteFile(c.file, []byte(text), 0o600)
+}
+
+// watched asks for another version, lets the work be done under an observer, and
+// holds what it saw against the plan; extra machines may have been made besides.
+func (s soak) watched(ctx context.Context, c *cluster, version string, extra int, work func(context.Context) error) error {
+	if err := c.write(version); err != nil {
+		return err
+	}
+	planned, err := s.plan(ctx, c)
+	if err != nil {
+		return err
+	}
+	o, err := observer.Start(ctx, s.config, client.ObjectKey{Namespace: "default", Name: c.name})
+	if err != nil {
+		return err
+	}
+	err = work(ctx)
+	seen := o.Stop()
+	if err != nil {
+		return err
+	}
+	created := 0
+	for _, count := range seen.Created {
+		created += count
+	}
+	sum := planned.MachinesReplaced.ControlPlane + planned.MachinesReplaced.Workers + planned.MachinesAdded.ControlPlane + planned.MachinesAdded.Workers
+	if created < sum || created > sum+extra {
+		return fmt.Errorf("%d machines were made (%v), and the plan had %d", created, seen.Created, sum)
+	}
+	if len(seen.Breaches) > 0 {
+		return fmt.Errorf("the skew policy was broken: %s", strings.Join(seen.Breaches, "; "))
+	}
+	if left, err := s.plan(ctx, c); err != nil || !left.Empty() {
+		return fmt.Errorf("something is left to do: %v %w", left.Steps, err)
+	}
+	return nil
+}
+
+func (s soak) plan(ctx context.Context, c *cluster) (plan.Plan, error) {
+	var p plan.Plan
+	r := s.exec(ctx, s.cli, "plan", "upgrade", "-f", c.file, "-o", "json")
+	if r.code != 0 {
+		return p, errors.New(r.stderr)
+	}
+	return p, json.Unmarshal([]byte(r.stdout), &p)
+}
+
+// finish runs the upgrade to its end.
+func (s soak) finish(ctx context.Context, c *cluster) error {
+	if r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file, "--timeout", "15m"); r.code != 0 {
+		return fmt.Errorf("the last run ended with %d: %s", r.code, r.stderr)
+	}
+	return nil
+}
+
+// killAfter runs the upgrade and kills it. It takes over from the run before,
+// whose lock has not run out yet.
+func (s soak) killAfter(ctx context.Context, c *cluster, moment time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file, "--take-over")
+	if r.code > 0 {
+		return fmt.Errorf("a run ended with %d before it was killed: %s", r.code, r.stderr)
+	}
+	return nil
+}
+
+// inTheMiddle runs the upgrade until it is in its second step, does something,
+// and returns how the run ended.
+func (s soak) inTheMiddle(ctx context.Context, c *cluster, something func() error) (result, error) {
+	middle := make(chan struct{})
+	cmd := s.command(ctx, s.cli, "upgrade", "cluster", "-f", c.file)
+	var stdout bytes.Buffer
+	stderr := &waiter{text: "step 2 of", reached: middle}
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	if err := cmd.Start(); err != nil {
+		return result{}, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-middle:
+	case <-ended:
+		return result{}, fmt.Errorf("the upgrade ended before its second step: %s", stderr)
+	}
+	err := something()
+	<-ended
+	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, err
+}
+
+// restart kills a process of the management cluster, which its supervisor
+// starts again. The upgrade goes on, or says that it could not.
+func (s soak) restart(process string) func(context.Context, *cluster) error {
+	return func(ctx context.Context, c *cluster) error {
+		r, err := s.inTheMiddle(ctx, c, func() error {
+			pid, err := s.pid(ctx, process)
+			if err != nil {
+				return err
+			}
+			return syscall.Kill(pid, syscall.SIGKILL)
+		})
+		if err == nil && r.code != 0 && !strings.Contains(r.stderr, "run the same command again") && !strings.Contains(r.stderr, "cannot be reached") {
+			err = fmt.Errorf("the upgrade ended with %d and without a remedy: %s", r.code, r.stderr)
+		}
+		return err
+	}
+}
+
+func (s soak) pid(ctx context.Context, process string) (int, error) {
+	r := s.exec(ctx, s.cli, "management", "status", "-o", "json")
+	var status struct {
+		Data []struct{ Processes map[string]int }
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &status); err != nil {
+		return 0, fmt.Errorf("reading the status: %w: %s", err, r.stderr)
+	}
+	for name, pid := range status.Data[0].Processes {
+		if strings.Contains(name, process) {
+			return pid, nil
+		}
+	}
+	return 0, fmt.Errorf("no process %q among %v", process, status.Data[0].Processes)
+}
+
+// second starts another upgrade of the cluster, which is refused.
+func (s soak) second(ctx context.Context, c *cluster) error {
+	const locked = 4
+	first, err := s.inTheMiddle(ctx, c, func() error {
+		if r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file); r.code != locked || !strings.Contains(r.stderr, "works on cluster") {
+			return fmt.Errorf("the second upgrade ended with %d: %s", r.code, r.stderr)
+		}
+		return nil
+	})
+	if err == nil && first.code != 0 {
+		err = fmt.Errorf("the first upgrade ended with %d: %s", first.code, first.stderr)
+	}
+	return err
+}
+
+// edit scales a group by hand. The upgrade stops and names who did it; once that
+// is undone it goes on.
+func (s soak) edit(ctx context.Context, c *cluster) error {
+	const moved = 4
+	r, err := s.inTheMiddle(ctx, c, func() error {
+		return s.scale(ctx, c, 3)
+	})
+	if err == nil && (r.code != moved || !strings.Contains(r.stderr, "kubectl-patch")) {
+		err = fmt.Errorf("the upgrade ended with %d and does not name who edits: %s", r.code, r.stderr)
+	}
+	if err != nil {
+		return err
+	}
+	return s.scale(ctx, c, 2)
+}
+
+func (s soak) scale(ctx context.Context, c *cluster, count int) error {
+	r := s.exec(ctx, s.kubectl, "--kubeconfig", s.kubeconfig(), "patch", "machinedeployment", c.name+"-md-1", "--type=merge", "-p", fmt.Sprintf(`{"spec":{"replicas":%d}}`, count))
+	if r.code != 0 {
+		return errors.New(r.stderr)
+	}
+	return nil
+}
+
+// result of a program; the code is negative where it was killed.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+func (s soak) kubeconfig() string {
+	return filepath.Join(s.home, "embedded", "default", "kubeconfig")
+}
+
+func (s soak) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "CLUSTERCTL_X_HOME="+s.home, "CLUSTERCTL_X_MANAGEMENT=embedded", "HOME="+s.home)
+	return cmd
+}
+
+func (s soak) exec(ctx context.Context, program string, args ...string) result {
+	var stdout, stderr bytes.Buffer
+	cmd := s.command(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		return result{code: 1, stderr: err.Error()}
+	}
+	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// waiter tells when a text was written.
+type waiter struct {
+	written bytes.Buffer
+	text    string
+	reached chan struct{}
+	told    bool
+}
+
+func (w *waiter) String() string { return w.written.String() }
+
+func (w *waiter) Write(p []byte) (int, error) {
+	n, err := w.written.Write(p)
+	if !w.told && strings.Contains(w.String(), w.text) {
+		w.told = true
+		close(w.reached)
+	}
+	return n, err
+}
