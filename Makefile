@@ -60,7 +60,7 @@ vet: generate-embedded
 
 .PHONY: golden
 golden: ## write the golden files of the tests anew
-	go test ./pkg/manifests ./pkg/plan ./cmd/clusterctl-x -update
+	go test ./pkg/manifests ./pkg/plan ./pkg/management ./cmd/clusterctl-x -update
 
 .PHONY: bundles
 bundles: ## make the versions bundles anew from the Kubernetes modules (downloads them)

@@ -1,6 +1,7 @@
 package management
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,12 +198,24 @@ func (l *lock) renew(ctx context.Context, lose context.CancelCauseFunc) {
 		case err == nil:
 			pause = lockRenewal
 		case l.left() <= 0:
-			lose(fmt.Errorf("the lock of cluster %s could not be renewed, so this run stops writing; run the same command again to go on: %w", l.key, l.c.explain(ctx, err)))
+			lose(l.unrenewed(ctx, err))
 			return
 		default:
 			pause = min(lockPoll, l.left())
 		}
 	}
+}
+
+// unrenewed is why this run stops although nobody told it to: somebody else has
+// the lock meanwhile, as after a sleep, or nobody answers. What the latter ended
+// with is no timeout of the command.
+func (l *lock) unrenewed(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, lockPoll)
+	defer cancel()
+	if lost := l.taken(ctx); lost != nil {
+		return lost
+	}
+	return fmt.Errorf("the lock of cluster %s could not be renewed, so this run stops writing; run the same command again to go on: %v", l.key, l.c.explain(ctx, err)) //nolint:errorlint // see above
 }
 
 // renewOnce renews the lock, with no more time than is left. It returns also
@@ -234,7 +247,7 @@ func (l *lock) taken(ctx context.Context) error {
 		return &LockedError{Cluster: l.key.String(), Holder: "nobody", Lost: true}
 	}
 	if err == nil && holder(l.lease.Spec) != l.identity {
-		return &LockedError{Cluster: l.key.String(), Holder: holder(l.lease.Spec), Lost: true}
+		return &LockedError{Cluster: l.key.String(), Holder: cmp.Or(holder(l.lease.Spec), "nobody"), Lost: true}
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func paused(cluster state.Cluster) []string {
 	}
 	for _, part := range cluster.Parts() {
 		if part.Paused && !part.Foreign {
-			reasons = append(reasons, part.Object+" is paused, so Cluster API would do nothing; whoever paused it has to remove the annotation cluster.x-k8s.io/paused")
+			reasons = append(reasons, part.Object+" is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused, or set its spec.paused to false")
 		}
 	}
 	return reasons

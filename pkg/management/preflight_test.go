@@ -30,7 +30,7 @@ func quietCluster() state.Cluster {
 
 func TestPaused(t *testing.T) {
 	t.Parallel()
-	const annotation = " is paused, so Cluster API would do nothing; whoever paused it has to remove the annotation cluster.x-k8s.io/paused"
+	const annotation = " is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused, or set its spec.paused to false"
 	tests := map[string]struct {
 		change func(*state.Cluster)
 		want   []string

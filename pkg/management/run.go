@@ -107,6 +107,15 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 	if err := r.undisturbed(cluster); err != nil {
 		return false, err
 	}
+	// What is done is told after the next step was begun: machines come first.
+	first := r.step
+	defer func() {
+		for i, step := range r.Plan.Steps[first:r.step] {
+			if !step.Beside {
+				r.c.tell(ctx, r.key, cluster.UID, "UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", first+i+1, len(r.Plan.Steps), step))
+			}
+		}
+	}()
 	for r.step < len(r.Plan.Steps) {
 		step := r.Plan.Steps[r.step]
 		if !step.Beside {
@@ -114,16 +123,14 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 				return false, err
 			}
 			if !r.done(cluster, step) {
-				r.Show(Progress{Plan: r.Plan, Step: r.step, Cluster: cluster})
-				return false, nil
+				break
 			}
-			r.c.tell(ctx, r.key, cluster.UID, "UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", r.step+1, len(r.Plan.Steps), step))
 		}
 		r.step++
 		r.begun = map[string]bool{}
 	}
 	r.Show(Progress{Plan: r.Plan, Step: r.step, Cluster: cluster})
-	return r.rested(cluster), nil
+	return r.step == len(r.Plan.Steps) && r.rested(cluster), nil
 }
 
 // take writes what the step may write at this state of the cluster.
@@ -137,7 +144,8 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 	}
 	moving := 0
 	for _, group := range step.WorkerNodeGroups {
-		if r.begun[group.Name] && !step.GroupDone(cluster, group.Name) {
+		part, _ := cluster.Group(group.Name)
+		if r.begun[group.Name] && (part.Generation < r.generations[group.Name] || !step.GroupDone(cluster, group.Name)) {
 			moving++
 		}
 	}

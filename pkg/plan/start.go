@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -80,11 +79,14 @@ func (s Step) GroupDone(c state.Cluster, name string) bool {
 
 // Waiting names what the step waits for; it is empty when it is done.
 func (s Step) Waiting(c state.Cluster) string {
+	if obstacle := c.Obstacle(); obstacle != "" && !s.Done(c) {
+		return obstacle
+	}
 	for _, name := range s.Parts() {
 		part, exists := c.Part(name)
 		switch {
 		case s.Kind == RemoveWorkers && exists:
-			return fmt.Sprintf("%s: machines left: %d", name, len(part.Machines))
+			return part.Leaving()
 		case s.Kind != RemoveWorkers && exists && !part.Done():
 			return part.Waiting()
 		}

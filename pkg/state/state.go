@@ -101,10 +101,14 @@ func (c Cluster) Parts() []Part {
 	return append([]Part{c.ControlPlane}, c.WorkerNodeGroups...)
 }
 
-// Versions are what control plane and groups are specified to have.
+// Versions are what control plane and groups are specified to have; those of
+// groups that somebody else made are not among them.
 func (c Cluster) Versions() v1alpha1.ClusterVersions {
 	versions := v1alpha1.ClusterVersions{ControlPlane: c.ControlPlane.Version, WorkerNodeGroups: map[string]v1alpha1.Version{}}
 	for _, group := range c.WorkerNodeGroups {
+		if group.Foreign {
+			continue
+		}
 		versions.WorkerNodeGroups[group.Name] = group.Version
 	}
 	return versions
@@ -166,10 +170,11 @@ func (m Machine) of(version v1alpha1.Version) bool {
 }
 
 // Done tells whether all parts of the cluster are as wanted, and its add-ons
-// applied. A cluster that is being deleted never is.
+// applied. A cluster that is being deleted never is. What somebody else made of
+// it is theirs to look after.
 func (c Cluster) Done() bool {
 	for _, part := range c.Parts() {
-		if !part.Done() {
+		if !part.Foreign && !part.Done() {
 			return false
 		}
 	}

@@ -11,18 +11,14 @@ import (
 // Waiting names what is being waited for, the first thing first; it is empty
 // when the cluster is done.
 func (c Cluster) Waiting() string {
-	switch {
-	case c.Done():
+	if c.Done() {
 		return ""
-	case c.Paused:
-		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
-	case c.Deleting:
-		return c.leaving()
-	case c.Infrastructure != "":
-		return "infrastructure: " + c.Infrastructure
+	}
+	if obstacle := c.Obstacle(); obstacle != "" {
+		return obstacle
 	}
 	for _, part := range c.Parts() {
-		if !part.Done() {
+		if !part.Foreign && !part.Done() {
 			return part.Waiting()
 		}
 	}
@@ -32,22 +28,45 @@ func (c Cluster) Waiting() string {
 	return ""
 }
 
+// Obstacle is what holds up the cluster as a whole, whatever its parts do; it is
+// empty where there is nothing.
+func (c Cluster) Obstacle() string {
+	switch {
+	case c.Paused:
+		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
+	case c.Deleting:
+		return c.leaving()
+	case c.Infrastructure != "":
+		return "infrastructure: " + c.Infrastructure
+	}
+	return ""
+}
+
 // leaving names what of a cluster that is being deleted is still there. Workers
 // go before the control plane.
 func (c Cluster) leaving() string {
 	for _, part := range slices.Backward(c.Parts()) {
-		m, ok := part.eldest(func(m Machine) bool { return m.Deleting })
-		if !ok {
-			m, ok = part.eldest(func(Machine) bool { return true })
-		}
-		if ok {
-			return fmt.Sprintf("%s: machines left: %d; %s", part.Name, len(part.Machines), m.is(""))
+		if len(part.Machines) > 0 {
+			return part.Leaving()
 		}
 	}
 	if len(c.Others) > 0 {
 		return fmt.Sprintf("objects left that are not clusterctl-x's: %d; the first is %s", len(c.Others), c.Others[0].Object)
 	}
 	return "Cluster API to remove the cluster's last objects"
+}
+
+// Leaving names what of a part that is being removed is still there.
+func (p Part) Leaving() string {
+	text := fmt.Sprintf("%s: machines left: %d", p.Name, len(p.Machines))
+	m, ok := p.eldest(func(m Machine) bool { return m.Deleting })
+	if !ok {
+		m, ok = p.eldest(func(Machine) bool { return true })
+	}
+	if ok {
+		text += "; " + m.is("")
+	}
+	return text
 }
 
 // Waiting names what the part waits for: how far it is, and the one thing that

@@ -109,6 +109,8 @@ func (p *Progress) title() string {
 	switch {
 	case p.upgrade == nil:
 		return ""
+	case p.upgrade.step == len(p.upgrade.plan.Steps) && p.waiting() != "":
+		return "every step was begun" // those beside the others may last
 	case p.upgrade.step == len(p.upgrade.plan.Steps):
 		return "all steps are done"
 	case p.upgrade.left:

@@ -326,7 +326,13 @@ func (s soak) edit(ctx context.Context, c *cluster) error {
 	if err != nil {
 		return err
 	}
-	return s.scale(ctx, c, 2)
+	if err := s.scale(ctx, c, 2); err != nil {
+		return err
+	}
+	if r := s.exec(ctx, s.kubectl, "--kubeconfig", s.kubeconfig(), "wait", "machinedeployment", c.name+"-md-1", "--for=jsonpath={.status.replicas}=2", "--timeout=5m"); r.code != 0 {
+		return errors.New(r.stderr)
+	}
+	return nil
 }
 
 func (s soak) scale(ctx context.Context, c *cluster, count int) error {
