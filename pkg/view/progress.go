@@ -156,9 +156,6 @@ func (p *Progress) run() {
 }
 
 func (p *Progress) lines() {
-	if title := p.title(); title != "" {
-		p.say("step", title)
-	}
 	switch {
 	case p.latest.Infrastructure != "":
 		p.say("infrastructure", "infrastructure: "+p.latest.Infrastructure)
@@ -174,6 +171,10 @@ func (p *Progress) lines() {
 		if addOn.Applied && !p.latest.Deleting {
 			p.say("add-on "+addOn.Name, "add-on "+addOn.Name+" applied")
 		}
+	}
+	// What ends a step is told before the next one.
+	if title := p.title(); title != "" {
+		p.say("step", title)
 	}
 }
 

@@ -66,34 +66,34 @@ func TestProgressUpgrade(t *testing.T) {
 	}{
 		"step by step": {
 			[]shown{{0, 0, upgrading(0, 0)}, {time.Second, 1, upgrading(1, 0)}, {time.Second, 1, upgrading(1, 1)}, {time.Second, 1, upgrading(1, 1)}, {time.Second, 2, upgrading(1, 2)}},
-			`   0s  step 1 of 2: the control plane from v1.33.3 to v1.34.2
-   0s  control-plane v1.34.2: 0 of 1 machines ready
+			`   0s  control-plane v1.34.2: 0 of 1 machines ready
    0s  md-0 v1.34.2: 0 of 2 machines ready
-   1s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
+   0s  step 1 of 2: the control plane from v1.33.3 to v1.34.2
    1s  control-plane v1.34.2: 1 of 1 machines ready
+   1s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
    2s  md-0 v1.34.2: 1 of 2 machines ready
-   4s  all steps are done
    4s  md-0 v1.34.2: 2 of 2 machines ready
+   4s  all steps are done
 `,
 		},
 		// The step under way is waited for, and not what a later one does.
 		"nothing happens": {
 			[]shown{{0, 1, upgrading(0, 1)}, {65 * time.Second, 1, upgrading(0, 1)}},
-			`   0s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
-   0s  control-plane v1.34.2: 0 of 1 machines ready
+			`   0s  control-plane v1.34.2: 0 of 1 machines ready
    0s  md-0 v1.34.2: 1 of 2 machines ready
+   0s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
   30s  waiting for md-0: 1 of 2 machines ready at v1.34.2; it goes on
  1m0s  waiting for md-0: 1 of 2 machines ready at v1.34.2; it goes on
 `,
 		},
 		"steps beside the others go on": {
 			[]shown{{0, 2, upgrading(1, 1)}, {31 * time.Second, 2, upgrading(1, 2)}},
-			`   0s  every step was begun
-   0s  control-plane v1.34.2: 1 of 1 machines ready
+			`   0s  control-plane v1.34.2: 1 of 1 machines ready
    0s  md-0 v1.34.2: 1 of 2 machines ready
+   0s  every step was begun
   30s  waiting for md-0: 1 of 2 machines ready at v1.34.2; it goes on
-  31s  all steps are done
   31s  md-0 v1.34.2: 2 of 2 machines ready
+  31s  all steps are done
 `,
 		},
 	}
@@ -130,11 +130,11 @@ func TestProgressLeft(t *testing.T) {
 		time.Sleep(31 * time.Second)
 		p.ShowLeft(plan.Plan{}, upgrading(1, 2))
 		p.Close()
-		const want = `   0s  2 steps left: the control plane from v1.33.3 to v1.34.2
-   0s  control-plane v1.34.2: 0 of 1 machines ready
+		const want = `   0s  control-plane v1.34.2: 0 of 1 machines ready
    0s  md-0 v1.34.2: 0 of 2 machines ready
-   1s  1 step left: md-0 from v1.33.3 to v1.34.2
+   0s  2 steps left: the control plane from v1.33.3 to v1.34.2
    1s  control-plane v1.34.2: 1 of 1 machines ready
+   1s  1 step left: md-0 from v1.33.3 to v1.34.2
   31s  waiting for md-0: 0 of 2 machines ready at v1.34.2; it goes on
   32s  md-0 v1.34.2: 2 of 2 machines ready
 `
