@@ -76,10 +76,11 @@ func forReading(from string) string {
 }
 
 // showPlan shows a person what is going to happen.
-func (a *app) showPlan(p plan.Plan) {
-	if !a.options.Quiet && a.options.Output == outputText {
-		_ = a.style(a.err).Plan(a.err, p)
+func (a *app) showPlan(p plan.Plan) error {
+	if a.options.Quiet || a.options.Output == outputJSON {
+		return nil
 	}
+	return a.style(a.err).Plan(a.err, p)
 }
 
 // savePlan writes the plan, all of it or nothing.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -125,10 +126,18 @@ func (a *app) setUpLog() error {
 	if a.options.Verbosity == 0 {
 		klog.SetOutput(io.Discard)
 		klog.LogToStderr(false)
-		return nil
+		return silenceErrors()
 	}
 	var level klog.Level
 	return level.Set(fmt.Sprint(a.options.Verbosity))
+}
+
+// silenceErrors keeps klog from writing errors to stderr, which it does whatever
+// its output is.
+func silenceErrors() error {
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	return flags.Set("stderrthreshold", "FATAL")
 }
 
 // withTimeout applies --timeout, or the default of the command; 0 is none.

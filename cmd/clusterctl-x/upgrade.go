@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -179,7 +180,9 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 	if p.plan.Empty() {
 		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
 	}
-	a.showPlan(p.plan)
+	if err := a.showPlan(p.plan); err != nil {
+		return err
+	}
 	if err := a.preflight(ctx, l, p, o); err != nil {
 		return err
 	}
@@ -216,6 +219,11 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		return err
 	}
 	defer release()
+	if a.options.Output == outputJSON { // the first event
+		if err := json.NewEncoder(a.out).Encode(p.plan); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	progress := a.progress()
 	last := management.Progress{Plan: p.plan}

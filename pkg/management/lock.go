@@ -56,7 +56,7 @@ func (c *Client) Lock(ctx context.Context, key client.ObjectKey, takeOver bool, 
 	if err := l.acquire(ctx, takeOver, waiting); err != nil {
 		return nil, nil, c.explain(ctx, err)
 	}
-	held, lose := context.WithCancelCause(ctx)
+	held, lose := context.WithCancelCause(context.WithValue(ctx, lockKey{}, l))
 	var renewal sync.WaitGroup
 	stop, stopped := context.WithCancel(ctx)
 	renewal.Go(func() { l.renew(stop, lose) })
@@ -172,6 +172,27 @@ func (l *lock) hold(write func() error) error {
 		return err
 	}
 	l.renewed = sent
+	return nil
+}
+
+// lockKey is where a context has the lock that it is held by.
+type lockKey struct{}
+
+// stillHeld reads, before a write, who has the lock of the context: a turn that
+// was ended is noticed by the next renewal only, and a write is not to come
+// after it. Without a lock there is nothing to lose.
+func stillHeld(ctx context.Context) error {
+	l, ok := ctx.Value(lockKey{}).(*lock)
+	if !ok {
+		return nil
+	}
+	mine := &lock{c: l.c, key: l.key, identity: l.identity} // the renewal has its own
+	if err := mine.read(ctx); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	if holder(mine.lease.Spec) != l.identity {
+		return &LockedError{Cluster: l.key.String(), Holder: cmp.Or(holder(mine.lease.Spec), "nobody"), Lost: true}
+	}
 	return nil
 }
 

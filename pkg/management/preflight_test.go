@@ -9,8 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -201,8 +204,6 @@ func TestRehearse(t *testing.T) {
 			t.Parallel()
 			options := make(chan string, 100)
 			c := clientOf(interceptor.Funcs{Apply: func(_ context.Context, _ client.WithWatch, o runtime.ApplyConfiguration, with ...client.ApplyOption) error {
-				all := client.ApplyOptions{Force: new(false)}
-				all.ApplyOptions(with)
 				options <- applied(append([]client.ApplyOption{&client.ApplyOptions{Force: new(false)}}, with...))
 				if object := unstructuredOf(t, o); object.GetKind() == "KubeadmControlPlane" {
 					return errors.New("webhook says no")
@@ -224,6 +225,55 @@ func TestRehearse(t *testing.T) {
 			}
 			if diff := cmp.Diff(slices.Repeat([]string{want}, len(stage.All())), got); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRehearseTellsAllConflicts: fields that others own are told together, each
+// once, with object and owner; any other error comes before them.
+func TestRehearseTellsAllConflicts(t *testing.T) {
+	t.Parallel()
+	owned := func(fields ...string) error {
+		var causes []metav1.StatusCause
+		for _, field := range fields {
+			causes = append(causes, metav1.StatusCause{Type: metav1.CauseTypeFieldManagerConflict, Field: field, Message: `conflict with "kubectl"`})
+		}
+		return apierrors.NewApplyConflict(causes, "conflicts")
+	}
+	const head = "others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts"
+	twice := []Objects{stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil), stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)}
+	tests := map[string]struct {
+		errs map[string]error // by Kind
+		want string
+		is   bool // a *ConflictError
+	}{
+		"none": {nil, "", false},
+		"several, of several stages": {
+			map[string]error{"MachineDeployment": owned(".spec.template.spec.version", ".spec.replicas"), "KubeadmControlPlane": owned(".spec.version")},
+			head + "\n  KubeadmControlPlane/c spec.version: conflict with \"kubectl\"\n  MachineDeployment/c-md-0 spec.replicas: conflict with \"kubectl\"" +
+				"\n  MachineDeployment/c-md-0 spec.template.spec.version: conflict with \"kubectl\"", true,
+		},
+		"and a webhook that says no": {
+			map[string]error{"MachineDeployment": owned(".spec.replicas"), "KubeadmControlPlane": errors.New("no")}, "trying to apply KubeadmControlPlane/c: no", false,
+		},
+		"a conflict of another kind": {
+			map[string]error{"Cluster": apierrors.NewConflict(schema.GroupResource{Resource: "clusters"}, "c", errors.New("it has changed"))},
+			`trying to apply Cluster/c: Operation cannot be fulfilled on clusters "c": it has changed`, false,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := clientOf(interceptor.Funcs{Apply: func(_ context.Context, _ client.WithWatch, o runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+				return test.errs[unstructuredOf(t, o).GetKind()]
+			}})
+			got, is := "", false
+			if err := c.Rehearse(t.Context(), nil, twice, false); err != nil {
+				got, is = err.Error(), errors.As(err, new(*ConflictError))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" || is != test.is {
+				t.Errorf("conflict is %t; error (-want +got):\n%s", is, diff)
 			}
 		})
 	}

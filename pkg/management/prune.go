@@ -28,6 +28,9 @@ func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstru
 		return err
 	}
 	for i := range unused {
+		if err := stillHeld(ctx); err != nil {
+			return err
+		}
 		if err := c.Delete(ctx, &unused[i], propagation(unused[i])); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting %s/%s, which is no longer used: %w", unused[i].Kind, unused[i].Name, err)
 		}

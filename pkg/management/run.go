@@ -173,6 +173,9 @@ func (r *run) takeGroup(ctx context.Context, stage Objects, step plan.Step, grou
 	_, name, _ := strings.Cut(part.Object, "/")
 	deployment := &clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: name}}
 	err := patiently(ctx, func() error {
+		if err := stillHeld(ctx); err != nil {
+			return err
+		}
 		return client.IgnoreNotFound(r.c.Delete(ctx, deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	})
 	if err != nil {
@@ -348,6 +351,9 @@ func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) erro
 	}
 	var written *unstructured.Unstructured
 	err := patiently(ctx, func() error {
+		if err := stillHeld(ctx); err != nil {
+			return err
+		}
 		written = object.DeepCopy()
 		return r.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(written), options...)
 	})

@@ -1,0 +1,151 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+)
+
+// TestPrivilegesAreThoseOfConfig: config/rbac gives what the preflight asks for.
+func TestPrivilegesAreThoseOfConfig(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../config/rbac/clusterctl-x.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var role rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict(data, &role); err != nil {
+		t.Fatal(err)
+	}
+	contains := func(list []string, one string) bool { return slices.Contains(list, one) || slices.Contains(list, "*") }
+	var missing []string
+	for _, p := range append(upgradePrivileges(), privilege{"", "events", []string{"create"}}) {
+		for _, verb := range p.verbs {
+			given := slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+				return contains(rule.APIGroups, p.group) && contains(rule.Resources, p.resource) && contains(rule.Verbs, verb) && len(rule.ResourceNames) == 0
+			})
+			if !given {
+				missing = append(missing, verb+" "+p.resource+"."+p.group)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string(nil), missing); diff != "" {
+		t.Errorf("config/rbac lacks (-want +got):\n%s", diff)
+	}
+	// It stays one of least privileges.
+	for _, rule := range role.Rules {
+		if slices.Contains(rule.Verbs, "*") || slices.Contains(rule.APIGroups, "*") || slices.Contains(rule.Resources, "*") && !cmp.Equal(rule.Verbs, []string{"list", "delete"}) {
+			t.Errorf("config/rbac gives too much: %v", rule)
+		}
+	}
+}
+
+// TestMissingPrivileges: each resource is told once, with the verbs that are
+// missing, in the order in which they are asked for.
+func TestMissingPrivileges(t *testing.T) {
+	t.Parallel()
+	denied := map[string]bool{"watch machines": true, "create machinedeployments": true, "delete machinedeployments": true, "get secrets": true}
+	tests := map[string]struct {
+		err  error
+		want []string
+	}{
+		"some": {nil, []string{
+			"the user of this kubeconfig may not create, delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac",
+			"the user of this kubeconfig may not watch machines.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac",
+			"the user of this kubeconfig may not get secrets in namespace ns; give it the privileges in config/rbac",
+		}},
+		"who knows": {errors.New("no answer"), []string{"error: asking for the privilege to update leases: no answer"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := clientOf(interceptor.Funcs{Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+				review := o.(*authorizationv1.SelfSubjectAccessReview)
+				asked := review.Spec.ResourceAttributes
+				review.Status.Allowed = !denied[asked.Verb+" "+asked.Resource] && asked.Namespace == "ns"
+				if asked.Verb == "update" {
+					return test.err
+				}
+				return nil
+			}})
+			got, err := c.missingPrivileges(t.Context(), "ns")
+			if err != nil {
+				got = []string{"error: " + err.Error()}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// document is an OpenAPI document with one kind, which has these properties.
+func document(kind, properties string) string {
+	return fmt.Sprintf(`{"openapi":"3.0.0","components":{"schemas":{"io.x-k8s.other.v1.Thing":{"type":"object"},%q:{"type":"object","properties":%s}}}}`, kind, properties)
+}
+
+// TestClusterAPITooOld looks into the schemas that a management cluster tells.
+func TestClusterAPITooOld(t *testing.T) {
+	t.Parallel()
+	const (
+		cluster  = "io.x-k8s.cluster.v1beta2.Cluster"
+		isNew    = `{"spec":{},"status":{"type":"object","properties":{"controlPlane":{"properties":{"upgradePlan":{"type":"array"},"versions":{}}}}}}`
+		isOld    = `{"spec":{},"status":{"type":"object","properties":{"controlPlane":{"properties":{"versions":{}}},"upgradePlan":{}}}}`
+		noStatus = `{"spec":{"properties":{"controlPlane":{"properties":{"upgradePlan":{}}}}}}`
+		tooOld   = "the management cluster has a Cluster API before 1.14; upgrade it, for instance with 'clusterctl upgrade apply'"
+	)
+	tests := map[string]struct {
+		group, document string
+		want            []string
+	}{
+		"new enough":             {"apis/cluster.x-k8s.io/v1beta2", document(cluster, isNew), nil},
+		"too old":                {"apis/cluster.x-k8s.io/v1beta2", document(cluster, isOld), []string{tooOld}},
+		"without a status":       {"apis/cluster.x-k8s.io/v1beta2", document(cluster, noStatus), []string{tooOld}},
+		"another kind":           {"apis/cluster.x-k8s.io/v1beta2", document("io.x-k8s.cluster.v1beta2.MyCluster", isNew), []string{tooOld}},
+		"an older version of it": {"apis/cluster.x-k8s.io/v1beta2", document("io.x-k8s.cluster.v1beta1.Cluster", isNew), []string{tooOld}},
+		"without the group":      {"apis/cluster.x-k8s.io/v1beta1", document(cluster, isNew), []string{tooOld}},
+		"no document":            {"apis/cluster.x-k8s.io/v1beta2", `no JSON`, []string{"error: reading the schema of v1beta2.Cluster: invalid character 'o' in literal null (expecting 'u')"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				switch r.URL.Path {
+				case "/openapi/v3":
+					fmt.Fprintf(w, `{"paths":{%q:{"serverRelativeURL":"/openapi/v3/%s"}}}`, test.group, test.group)
+				case "/openapi/v3/" + test.group:
+					fmt.Fprint(w, test.document)
+				default:
+					http.NotFound(w, r)
+				}
+			}))
+			t.Cleanup(server.Close)
+			discoverer, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := (&Client{discovery: discoverer}).clusterAPITooOld()
+			if err != nil {
+				got = []string{"error: " + err.Error()}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+const (
+	infrastructure = "infrastructure.cluster.x-k8s.io"
+	bootstrap      = "bootstrap.cluster.x-k8s.io"
+)
+
+// mapped is a client that knows in which version a kind is had, and nothing else.
+type mapped struct {
+	client.WithWatch
+	mapper meta.RESTMapper
+}
+
+func (m mapped) RESTMapper() meta.RESTMapper { return m.mapper }
+
+// attic is a namespace in which things may be left over.
+type attic struct {
+	objects   []*unstructured.Unstructured
+	deleted   []string // Kind/name and propagation
+	listErr   map[string]error
+	deleteErr error
+}
+
+func (a *attic) client() *Client {
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: infrastructure, Version: "v1beta2"}, {Group: bootstrap, Version: "v1beta2"}})
+	for _, kind := range []schema.GroupKind{{Group: infrastructure, Kind: "DevMachine"}, {Group: bootstrap, Kind: "KubeadmConfig"}} {
+		mapper.Add(kind.WithVersion("v1beta2"), meta.RESTScopeNamespace)
+	}
+	list := func(_ context.Context, _ client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+		var o client.ListOptions
+		o.ApplyOptions(options)
+		kind := strings.TrimSuffix(into.GetObjectKind().GroupVersionKind().Kind, "List")
+		if _, ok := into.(*clusterv1.MachineList); ok {
+			kind = "Machine"
+		}
+		if err := a.listErr[kind]; err != nil {
+			return err
+		}
+		for _, object := range a.objects {
+			if object.GetKind() != kind || object.GetNamespace() != o.Namespace || !o.LabelSelector.Matches(labels.Set(object.GetLabels())) {
+				continue
+			}
+			switch list := into.(type) {
+			case *unstructured.UnstructuredList:
+				list.Items = append(list.Items, *object.DeepCopy())
+			case *metav1.PartialObjectMetadataList:
+				list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+					Namespace: object.GetNamespace(), Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations(),
+				}})
+			case *clusterv1.MachineList:
+				var machine clusterv1.Machine
+				if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &machine); err != nil {
+					return err
+				}
+				list.Items = append(list.Items, machine)
+			default:
+				return fmt.Errorf("no list of %s", reflect.TypeOf(into))
+			}
+		}
+		return nil
+	}
+	remove := func(_ context.Context, _ client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+		var o client.DeleteOptions
+		o.ApplyOptions(options)
+		a.deleted = append(a.deleted, object.GetObjectKind().GroupVersionKind().Kind+"/"+object.GetName()+" "+string(*o.PropagationPolicy))
+		return a.deleteErr
+	}
+	return &Client{Client: interceptor.NewClient(mapped{mapper: mapper}, interceptor.Funcs{List: list, Delete: remove}), config: &rest.Config{Host: "https://host"}}
+}
+
+// ofCluster is an object of a cluster, for clusterctl-x and for Cluster API.
+func ofCluster(group, kind, name, cluster string, spec map[string]any) *unstructured.Unstructured {
+	o := made(group, kind, name, "", spec)
+	o.SetLabels(map[string]string{ClusterLabel: cluster, clusterv1.ClusterNameLabel: cluster})
+	return o
+}
+
+// deploymentOf refers to the templates of a name, as a MachineSet does.
+func deploymentOf(kind, name, template string) *unstructured.Unstructured {
+	return ofCluster("cluster.x-k8s.io", kind, name, "c", map[string]any{"template": map[string]any{"spec": map[string]any{
+		"bootstrap":         map[string]any{"configRef": map[string]any{"apiGroup": bootstrap, "kind": "KubeadmConfigTemplate", "name": template}},
+		"infrastructureRef": map[string]any{"apiGroup": infrastructure, "kind": "DevMachineTemplate", "name": template},
+	}}})
+}
+
+// machineOf has infrastructure and bootstrap configuration of its name, made
+// from templates of a name.
+func machineOf(name, template string) []*unstructured.Unstructured {
+	machine := ofCluster("cluster.x-k8s.io", "Machine", name, "c", map[string]any{
+		"bootstrap":         map[string]any{"configRef": map[string]any{"apiGroup": bootstrap, "kind": "KubeadmConfig", "name": name}},
+		"infrastructureRef": map[string]any{"apiGroup": infrastructure, "kind": "DevMachine", "name": name},
+	})
+	from := func(o *unstructured.Unstructured, kind string) *unstructured.Unstructured {
+		o.SetAnnotations(map[string]string{clusterv1.TemplateClonedFromNameAnnotation: template, clusterv1.TemplateClonedFromGroupKindAnnotation: kind})
+		return o
+	}
+	return []*unstructured.Unstructured{
+		machine, from(ofCluster(infrastructure, "DevMachine", name, "c", nil), "DevMachineTemplate."+infrastructure),
+		from(ofCluster(bootstrap, "KubeadmConfig", name, "c", nil), "KubeadmConfigTemplate."+bootstrap),
+	}
+}
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	type result struct {
+		Deleted []string
+		Err     string
+	}
+	bare := func(kind, name, cluster string) *unstructured.Unstructured {
+		return ofCluster("x", kind, name, cluster, nil)
+	}
+	templates := []*unstructured.Unstructured{bare("DevMachineTemplate", "t", "c"), bare("KubeadmConfigTemplate", "t", "c")}
+	rest := []*unstructured.Unstructured{bare("MachineHealthCheck", "t", "c"), bare("ClusterResourceSet", "t", "c"), bare("ConfigMap", "t", "c")}
+	keep := []*unstructured.Unstructured{ofCluster(infrastructure, "DevMachineTemplate", "kept", "c", nil), bare("Cluster", "c", "c")}
+	controlPlane := ofCluster("controlplane.cluster.x-k8s.io", "KubeadmControlPlane", "c", "c", map[string]any{
+		"machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"kind": "DevMachineTemplate", "name": "t"}}},
+	})
+	const bothTemplates = "KubeadmConfigTemplate/t Background, DevMachineTemplate/t Background"
+	const theRest = "MachineHealthCheck/t Background, ClusterResourceSet/t Orphan, ConfigMap/t Background"
+	of := func(texts ...string) result {
+		return result{Deleted: strings.Split(strings.Join(texts, ", "), ", ")}
+	}
+	foreign := deploymentOf("MachineDeployment", "x", "t")
+	foreign.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c"})
+	elsewhere := bare("DevMachineTemplate", "t", "c")
+	elsewhere.SetNamespace("other")
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "t", errors.New("no"))
+	tests := map[string]struct {
+		attic         attic
+		keep          []*unstructured.Unstructured
+		templatesOnly bool
+		want          result
+	}{
+		"nothing":                              {attic{}, keep, false, result{}},
+		"everything":                           {attic{objects: slices.Concat(templates, rest)}, keep, false, of(bothTemplates, theRest)},
+		"templates only":                       {attic{objects: slices.Concat(templates, rest)}, keep, true, of(bothTemplates)},
+		"what is to be":                        {attic{objects: slices.Concat(templates, rest)}, slices.Concat(keep, rest, templates[:1]), false, of("KubeadmConfigTemplate/t Background")},
+		"of another cluster":                   {attic{objects: []*unstructured.Unstructured{bare("DevMachineTemplate", "t", "d"), bare("ConfigMap", "t", "d")}}, keep, false, result{}},
+		"in another namespace":                 {attic{objects: []*unstructured.Unstructured{elsewhere}}, keep, false, result{}},
+		"no template":                          {attic{objects: []*unstructured.Unstructured{bare("MachineDeployment", "t", "c"), bare("Secret", "t", "c"), bare("KubeadmControlPlane", "t", "c")}}, keep, false, result{}},
+		"a MachineDeployment":                  {attic{objects: append(templates, deploymentOf("MachineDeployment", "md", "t"))}, keep, false, result{}},
+		"one of somebody else":                 {attic{objects: append(templates, foreign)}, keep, false, result{}},
+		"a MachineSet":                         {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "t"))}, keep, false, result{}},
+		"another template":                     {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "u"))}, keep, false, of(bothTemplates)},
+		"the control plane":                    {attic{objects: append(templates, controlPlane)}, keep, false, of("KubeadmConfigTemplate/t Background")},
+		"a machine":                            {attic{objects: append(templates, machineOf("m", "t")...)}, keep, false, result{}},
+		"a machine of another":                 {attic{objects: append(templates, machineOf("m", "u")...)}, keep, false, of(bothTemplates)},
+		"a machine that is not there any more": {attic{objects: append(templates, machineOf("m", "t")[1:]...)}, keep, false, of(bothTemplates)},
+		"gone already":                         {attic{objects: templates, deleteErr: apierrors.NewNotFound(schema.GroupResource{}, "t")}, keep, false, of(bothTemplates)},
+		"may not be deleted":                   {attic{objects: templates, deleteErr: forbidden}, keep, false, result{[]string{"KubeadmConfigTemplate/t Background"}, `deleting KubeadmConfigTemplate/t, which is no longer used: x "t" is forbidden: no`}},
+		"may not be listed":                    {attic{objects: templates, listErr: map[string]error{"ConfigMap": forbidden}}, keep, false, result{Err: `listing every ConfigMap of cluster ns/c: x "t" is forbidden: no`}},
+		"nobody knows of the use":              {attic{objects: templates, listErr: map[string]error{"MachineSet": forbidden}}, keep, true, result{Err: `listing every MachineSet of cluster ns/c: x "t" is forbidden: no`}},
+		"nobody knows the machines": {
+			attic{objects: templates, listErr: map[string]error{"Machine": forbidden}}, keep, true, result{Err: `listing the machines of cluster ns/c: x "t" is forbidden: no`},
+		},
+		"nobody knows of what they were made": {
+			attic{objects: append(templates, machineOf("m", "t")...), listErr: map[string]error{"DevMachine": forbidden}}, keep, true, result{Err: `listing every DevMachine of cluster ns/c: x "t" is forbidden: no`},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got result
+			if err := test.attic.client().prune(t.Context(), clusterKey(), test.keep, test.templatesOnly); err != nil {
+				got.Err = err.Error()
+			}
+			got.Deleted = test.attic.deleted
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("pruned (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
