@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,9 +76,9 @@ func forReading(from string) string {
 	return ", for reading: 'upgrade cluster --plan' takes plans of the cluster itself, made without --from"
 }
 
-// showPlan shows a person what is going to happen.
-func (a *app) showPlan(p plan.Plan) error {
-	if a.options.Quiet || a.options.Output == outputJSON {
+// showPlan shows a person what is going to happen, whoever is asked in any case.
+func (a *app) showPlan(p plan.Plan, asked bool) error {
+	if !asked && (a.options.Quiet || a.options.Output == outputJSON) {
 		return nil
 	}
 	return a.style(a.err).Plan(a.err, p)
@@ -128,7 +129,7 @@ func (a *app) prepareOffline(o upgradeOptions) (prepared, management.Objects, er
 		return prepared{}, management.Objects{}, err
 	}
 	before := was.resolved
-	objects, err := was.stage(before.Config, before.Versions)
+	objects, err := was.stage(before.Versions, scope{})
 	if err != nil {
 		return prepared{}, management.Objects{}, err
 	}
@@ -137,6 +138,9 @@ func (a *app) prepareOffline(o upgradeOptions) (prepared, management.Objects, er
 		start:    atRest(before), before: before.Config,
 		compare: func(wanted []*unstructured.Unstructured) ([]management.Change, error) {
 			return compareOffline(objects.All(), wanted)
+		},
+		unused: func(keep []*unstructured.Unstructured) ([]string, error) {
+			return unusedOffline(s.config, objects, keep), nil
 		},
 	}, o, was.namespace)
 	return p, objects, err
@@ -227,4 +231,25 @@ func compareOffline(before, wanted []*unstructured.Unstructured) ([]management.C
 		}
 	}
 	return all, nil
+}
+
+// unusedOffline is management.Unused with rendered objects in the place of live
+// ones: what was rendered for the cluster and the groups that stay, and is no
+// longer.
+func unusedOffline(config *v1alpha1.Config, before management.Objects, keep []*unstructured.Unstructured) []string {
+	kept := map[string]bool{}
+	for _, object := range keep {
+		kept[object.GetKind()+"/"+object.GetName()] = true
+	}
+	were := slices.Concat(before.Cluster, before.Parts[v1alpha1.ControlPlaneName])
+	for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		were = append(were, before.Parts[group.Name]...)
+	}
+	var names []string
+	for _, object := range were {
+		if name := object.GetKind() + "/" + object.GetName(); !kept[name] && !strings.HasSuffix(object.GetKind(), "Template") {
+			names = append(names, name)
+		}
+	}
+	return names
 }

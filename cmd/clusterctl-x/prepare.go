@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // prepared is an upgrade that was thought through to its end, and of which
@@ -37,8 +39,12 @@ type origin struct {
 	start    plan.Start
 	// before is the spec that the cluster was made from; nil where it is not known.
 	before *v1alpha1.Config
-	// compare says what applying the objects would change.
+	// compare says what applying the objects would change, and unused which ones
+	// would no longer be needed beside these.
 	compare func([]*unstructured.Unstructured) ([]management.Change, error)
+	unused  func([]*unstructured.Unstructured) ([]string, error)
+	// recorded is the record of a live cluster.
+	recorded management.Record
 }
 
 // fingerprint of a file.
@@ -61,18 +67,20 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 		return prepared{}, err
 	}
 	p := prepared{spec: s, resolved: resolved, namespace: cmp.Or(a.options.Namespace, resolved.Config.Cluster.Metadata.Namespace, namespace)}
-	effective := o.scope.effective(resolved.Config, from.before)
-	first, err := p.stage(effective, from.start.Versions())
+	first, err := p.stage(from.start.Versions(), o.scope)
 	if err != nil {
 		return prepared{}, err
 	}
-	found, err := from.compare(first.All())
+	sorted, err := p.changes(first, from, o.scope)
 	if err != nil {
 		return prepared{}, err
 	}
-	sorted, err := byPart(resolved.Config, first, found, from)
-	if err != nil {
-		return prepared{}, err
+	// An autoscaler changes its groups at any time; no plan is stale for that.
+	for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		object := "MachineDeployment/" + resolved.Config.Cluster.Metadata.Name + "-" + group.Name
+		if _, there := from.metadata.Generations[object]; there && group.AutoscalingConfiguration != nil {
+			from.metadata.Generations[object] = plan.AnyGeneration
+		}
 	}
 	p.plan, err = plan.Compute(plan.Input{
 		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
@@ -84,7 +92,7 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	}
 	p.stages = []management.Objects{first}
 	for i := range p.plan.Steps {
-		stage, err := p.stage(effective, p.plan.Versions(i+1))
+		stage, err := p.stage(p.plan.Versions(i+1), o.scope)
 		if err != nil {
 			return prepared{}, err
 		}
@@ -111,19 +119,20 @@ func target(resolved validations.Resolved, start plan.Start) plan.Target {
 	return t
 }
 
-// stage renders the config at the given versions. Every one of them must have a
+// stage renders the cluster at the given versions. Every one of them must have a
 // release.
-func (p prepared) stage(config *v1alpha1.Config, versions v1alpha1.ClusterVersions) (management.Objects, error) {
+func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (management.Objects, error) {
 	set, missing := p.spec.bundles.SetOf(versions)
 	if len(missing) > 0 {
 		return management.Objects{}, &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
 			"there is no versions bundle of %s, which the cluster runs; use a file that has it by --bundles", strings.Join(texts(missing), ", "))}
 	}
-	rendered, err := manifests.Render(manifests.Input{Config: config, Versions: versions, Set: set, Namespace: p.namespace, Downloads: p.spec.bundles.Releases()})
+	rendered, err := manifests.Render(manifests.Input{Config: p.resolved.Config, Versions: versions, Set: set, Namespace: p.namespace, Downloads: p.spec.bundles.Releases()})
 	if err != nil {
 		return management.Objects{}, err
 	}
-	return decodeParts(rendered)
+	objects, err := decodeParts(rendered)
+	return about.cut(objects), err
 }
 
 func texts[T fmt.Stringer](things []T) []string {
@@ -159,6 +168,60 @@ func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error)
 		decoded[i] = u
 	}
 	return decoded, nil
+}
+
+// changes are those besides versions and counts, by part.
+func (p prepared) changes(first management.Objects, from origin, about scope) (map[string]plan.Changes, error) {
+	found, err := from.compare(first.All())
+	if err != nil {
+		return nil, err
+	}
+	sorted, err := byPart(p.resolved.Config, first, found, from)
+	if err != nil {
+		return nil, err
+	}
+	if about.whole() {
+		unused, err := from.unused(first.All())
+		if err != nil {
+			return nil, err
+		}
+		ofCluster := sorted[""]
+		for _, object := range unused {
+			ofCluster.InPlace = append(ofCluster.InPlace, object+" would be removed")
+		}
+		sorted[""] = ofCluster
+	}
+	return sorted, p.calledOff(sorted, from.start, about)
+}
+
+// calledOff adds what groups that go back to what their nodes run would replace
+// all the same: machines that were made from other templates than the ones that
+// the file asks for at that version.
+func (p prepared) calledOff(sorted map[string]plan.Changes, start plan.Start, about scope) error {
+	versions := start.Versions()
+	var back []string
+	for name, part := range start.WorkerNodeGroups {
+		if wanted, there := p.resolved.Versions.WorkerNodeGroups[name]; there && part.GoesBack(wanted) {
+			versions.WorkerNodeGroups[name] = wanted
+			back = append(back, name)
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	stage, err := p.stage(versions, about)
+	if err != nil {
+		return err
+	}
+	for _, name := range back {
+		templates := changes.Templates(stage.Parts[name])
+		if former := start.WorkerNodeGroups[name].Former; !slices.Equal(templates, former) {
+			sum := sorted[name]
+			sum.Rolling = append(sum.Rolling, fmt.Sprintf("templates would become %s, and are %s", strings.Join(templates, ", "), strings.Join(former, ", ")))
+			sorted[name] = sum
+		}
+	}
+	return nil
 }
 
 // byPart sorts what would change by the part that it belongs to. Counts are left
@@ -218,16 +281,20 @@ func (s spec) withRecord(record management.Record, recorded bool, name string) (
 	return s, before
 }
 
-// record is what is kept about the cluster once the plan is begun.
-func (p prepared) record() management.Record {
-	record := recordOf(p.spec, p.resolved.Versions)
-	// Until the plan has come to its end, the cluster runs both.
-	from, _ := p.spec.bundles.SetOf(p.plan.From)
-	for _, release := range from.Releases() {
-		if _, there := p.resolved.Set[release.Version]; !there {
-			record.Releases = append(record.Releases, release)
-		}
+// record is what is kept about the cluster once the plan is begun: the file,
+// unless only a part of it is applied, and the releases that the cluster runs
+// until the plan has come to its end.
+func (p prepared) record(before management.Record, whole bool) management.Record {
+	record := before
+	if whole {
+		record = management.Record{Spec: string(p.spec.data), Versions: p.resolved.Versions}
 	}
+	releases := versionsbundle.Set{}
+	for i := range len(p.plan.Steps) + 1 {
+		set, _ := p.spec.bundles.SetOf(p.plan.Versions(i))
+		maps.Copy(releases, set)
+	}
+	record.Releases = releases.Releases()
 	return record
 }
 

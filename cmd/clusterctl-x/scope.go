@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
@@ -49,36 +52,35 @@ func (s scope) plan() plan.Scope {
 	return plan.Scope{ControlPlaneOnly: s.controlPlaneOnly, Groups: s.groups}
 }
 
-// effective is the spec with what lies outside of the scope as it was before;
-// where that is not known it is as the spec says, and the upgrade leaves it
-// alone.
-func (s scope) effective(wanted, before *v1alpha1.Config) *v1alpha1.Config {
-	if s.whole() || before == nil {
-		return wanted
+// covers tells whether the upgrade is about a part.
+func (s scope) covers(part string) bool {
+	switch {
+	case s.controlPlaneOnly:
+		return part == v1alpha1.ControlPlaneName
+	case len(s.groups) > 0:
+		return slices.Contains(s.groups, part)
+	default:
+		return true
 	}
-	if s.controlPlaneOnly {
-		return withGroups(wanted, before.Cluster.Spec.WorkerNodeGroupConfigurations)
-	}
-	groups := slices.Clone(before.Cluster.Spec.WorkerNodeGroupConfigurations)
-	for _, group := range wanted.Cluster.Spec.WorkerNodeGroupConfigurations {
-		if !slices.Contains(s.groups, group.Name) {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g v1alpha1.WorkerNodeGroupConfiguration) bool { return g.Name == group.Name })
-		if i < 0 {
-			groups = append(groups, group)
-		} else {
-			groups[i] = group
-		}
-	}
-	return withGroups(before, groups)
 }
 
-// withGroups is the config with other worker node groups.
-func withGroups(config *v1alpha1.Config, groups []v1alpha1.WorkerNodeGroupConfiguration) *v1alpha1.Config {
-	cluster := *config.Cluster
-	cluster.Spec.WorkerNodeGroupConfigurations = groups
-	changed := *config
-	changed.Cluster = &cluster
-	return &changed
+// cut sets the groups aside that the upgrade is not about, and leaves out what
+// else it is not about.
+func (s scope) cut(objects management.Objects) management.Objects {
+	if s.whole() {
+		return objects
+	}
+	kept := management.Objects{Parts: map[string][]*unstructured.Unstructured{}, Others: map[string][]*unstructured.Unstructured{}}
+	if s.controlPlaneOnly {
+		kept.Cluster = objects.Cluster
+	}
+	for name, part := range objects.Parts {
+		switch {
+		case s.covers(name):
+			kept.Parts[name] = part
+		case name != v1alpha1.ControlPlaneName:
+			kept.Others[name] = part
+		}
+	}
+	return kept
 }

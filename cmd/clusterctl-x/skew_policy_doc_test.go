@@ -175,7 +175,8 @@ func (r skewRow) outcome(t *testing.T) (here, what string) {
 		start.WorkerNodeGroups[skewGroup(i)] = skewPart(cell, r.from)
 	}
 	unchanged := func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil }
-	p, err := a.prepare(s, origin{start: start, compare: unchanged}, upgradeOptions{}, "default")
+	nothing := func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
+	p, err := a.prepare(s, origin{start: start, compare: unchanged, unused: nothing}, upgradeOptions{}, "default")
 	if err != nil {
 		return fmt.Sprintf("no (%d)", exitCode(err)), message(err)
 	}

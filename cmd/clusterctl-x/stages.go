@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -30,10 +31,17 @@ func (a *app) manifestsOfStep(o upgradeOptions, step int) ([]templater.Object, e
 	}
 	stage := p.stages[step]
 	objects := stage.Cluster
+	if !o.scope.covers(v1alpha1.ControlPlaneName) {
+		objects = before.Cluster
+	}
 	versions := p.plan.Versions(step)
 	for _, part := range append([]string{v1alpha1.ControlPlaneName}, p.plan.Groups()...) {
 		_, there := versions.WorkerNodeGroups[part]
 		if part != v1alpha1.ControlPlaneName && !there {
+			continue
+		}
+		if !o.scope.covers(part) {
+			objects = append(objects, besideOthers(before.Parts[part], stage.Others[part])...)
 			continue
 		}
 		written, err := partAt(part, step, p.plan, stage.Parts[part], before.Parts[part])
@@ -43,6 +51,29 @@ func (a *app) manifestsOfStep(o upgradeOptions, step int) ([]templater.Object, e
 		objects = append(objects, written...)
 	}
 	return encodeAll(objects)
+}
+
+// besideOthers are the objects of a part that the steps are not about: as they
+// were, with what the control plane's version asks of them.
+func besideOthers(before, after []*unstructured.Unstructured) []*unstructured.Unstructured {
+	const skip = clusterv1.MachineSetSkipPreflightChecksAnnotation
+	objects := make([]*unstructured.Unstructured, len(before))
+	for i, object := range before {
+		objects[i] = object
+		for _, wanted := range after {
+			value, needed := wanted.GetAnnotations()[skip]
+			if needed && wanted.GetKind() == object.GetKind() && wanted.GetName() == object.GetName() {
+				objects[i] = object.DeepCopy()
+				annotations := objects[i].GetAnnotations()
+				if annotations == nil {
+					annotations = map[string]string{}
+				}
+				annotations[skip] = value
+				objects[i].SetAnnotations(annotations)
+			}
+		}
+	}
+	return objects
 }
 
 // sayRemovals names what a step removes: whoever applies manifests removes

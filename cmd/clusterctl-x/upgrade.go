@@ -21,6 +21,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // upgradeOptions are the flags of 'upgrade cluster' and 'plan upgrade'.
@@ -90,6 +91,9 @@ func (o *upgradeOptions) check() error {
 	if modes := []string{dryRunNone, dryRunServer}; !slices.Contains(modes, o.dryRun) {
 		return usageError{fmt.Errorf("--dry-run must be one of %s here, not %q; 'plan upgrade --from' plans without a management cluster", strings.Join(modes, ", "), o.dryRun)}
 	}
+	if o.interactive && o.file == "-" {
+		return usageError{errors.New("--interactive reads your answer from standard input, so the file cannot come from there: name it with -f FILE")}
+	}
 	for _, name := range o.skip {
 		if !slices.Contains(preflights(), name) {
 			return usageError{fmt.Errorf("--skip-preflight: there is no check %q; the checks are %s", name, strings.Join(preflights(), ", "))}
@@ -113,20 +117,22 @@ func (a *app) lookUp(ctx context.Context, o upgradeOptions) (live, error) {
 	if err != nil {
 		return live{}, err
 	}
-	// What the file alone proves wrong is told before a management cluster is asked.
-	resolved, err := a.resolve(s, noVersions())
-	if err != nil {
+	// What the file alone proves wrong is told before a management cluster is
+	// asked. A release that the bundles lack may be in the cluster's record.
+	resolved, err := validations.Create(s.config, s.bundles, noVersions())
+	if err != nil && !versionsbundle.OnlyMissing(err) {
+		a.warn(resolved)
 		return live{}, err
 	}
-	if err := o.scope.checkGroups(resolved.Config); err != nil {
+	if err := o.scope.checkGroups(s.config); err != nil {
 		return live{}, err
 	}
-	connection, err := a.connect(ctx)
-	if err != nil {
-		return live{}, err
+	connection, connectErr := a.connect(ctx)
+	if connectErr != nil {
+		return live{}, connectErr
 	}
 	a.warn(resolved)
-	meta := resolved.Config.Cluster.Metadata
+	meta := s.config.Cluster.Metadata
 	l := live{connection: connection, key: a.key(meta.Name, meta.Namespace, connection), spec: s}
 	return l, a.observe(ctx, &l)
 }
@@ -155,6 +161,8 @@ func (a *app) observe(ctx context.Context, l *live) error {
 			return l.Compare(ctx, objects)
 		},
 	}
+	l.origin.unused = func(keep []*unstructured.Unstructured) ([]string, error) { return l.Unused(ctx, l.key, keep) }
+	l.origin.recorded = record
 	l.spec, l.origin.before = l.spec.withRecord(record, recorded, l.key.String())
 	return nil
 }
@@ -178,9 +186,9 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 		}
 	}
 	if p.plan.Empty() {
-		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
+		return a.rest(ctx, l, o)
 	}
-	if err := a.showPlan(p.plan); err != nil {
+	if err := a.showPlan(p.plan, o.interactive); err != nil {
 		return err
 	}
 	if err := a.preflight(ctx, l, p, o); err != nil {
@@ -189,10 +197,24 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 	if o.dryRun == dryRunServer {
 		return a.result("cluster %s: the upgrade can begin (server dry run)", l.key)
 	}
-	if o.interactive && !a.confirm() {
-		return a.result("cluster %s: nothing was changed", l.key)
+	if o.interactive {
+		yes, err := a.confirm(ctx)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return a.result("cluster %s: nothing was changed", l.key)
+		}
 	}
 	return a.carryOut(ctx, l, p, o)
+}
+
+// rest waits, where nothing is to be done, until what was begun before is done.
+func (a *app) rest(ctx context.Context, l live, o upgradeOptions) error {
+	if l.state.Done() || !o.scope.whole() || o.dryRun == dryRunServer {
+		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
+	}
+	return a.waitCreated(ctx, l.connection, l.key, false)
 }
 
 // preflight looks for what stands in the way, without a write.
@@ -228,7 +250,8 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 	progress := a.progress()
 	last := management.Progress{Plan: p.plan}
 	err = l.Upgrade(held, l.key, management.Upgrade{
-		Plan: p.plan, Stages: p.stages, Record: p.record(), Partial: !o.scope.whole(), Force: o.forceConflicts,
+		Plan: p.plan, Stages: p.stages, Record: p.record(l.origin.recorded, o.scope.whole()), Partial: !o.scope.whole(), Force: o.forceConflicts,
+		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {
 			last = now
@@ -237,6 +260,8 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 	})
 	progress.Close()
 	switch {
+	case err == nil && !o.scope.whole():
+		return a.result("cluster %s: done after %s: %s", l.key, time.Since(began).Round(time.Second), strings.Join(texts(p.plan.Steps), "; "))
 	case err == nil:
 		return a.result("cluster %s is at %s after %s", l.key, p.plan.To.ControlPlane, time.Since(began).Round(time.Second))
 	case errors.Is(err, management.ErrTimeout):
@@ -264,8 +289,16 @@ func left(p management.Progress) string {
 	if p.Step >= len(p.Plan.Steps) {
 		return "every step was begun, and Cluster API goes on with them: " + again
 	}
-	text := fmt.Sprintf("Cluster API goes on with step %d (%s)", p.Step+1, p.Plan.Steps[p.Step])
+	under := p.Plan.Steps[p.Step]
+	begun, waiting := under.Split(p.Begun)
+	text := "nothing was begun"
+	if len(begun) > 0 {
+		text = fmt.Sprintf("Cluster API goes on with step %d (%s)", p.Step+1, strings.Join(begun, ", "))
+	}
 	var later []string
+	if len(waiting) > 0 {
+		later = append(later, fmt.Sprintf("step %d (%s)", p.Step+1, strings.Join(waiting, ", ")))
+	}
 	for i, step := range p.Plan.Steps[p.Step+1:] {
 		later = append(later, fmt.Sprintf("step %d (%s)", p.Step+2+i, step))
 	}
@@ -300,8 +333,17 @@ func readPlan(file string) (*plan.Plan, error) {
 }
 
 // confirm asks a person.
-func (a *app) confirm() bool {
+func (a *app) confirm(ctx context.Context) (bool, error) {
 	fmt.Fprint(a.err, "go on? [y/N] ")
-	answer, err := bufio.NewReader(a.in).ReadString('\n')
-	return err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
+	answers := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(a.in).ReadString('\n') // the end of the input is no yes
+		answers <- answer
+	}()
+	select {
+	case answer := <-answers:
+		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
+	case <-ctx.Done():
+		return false, fmt.Errorf("nothing was changed: %w", context.Cause(ctx))
+	}
 }

@@ -47,29 +47,51 @@ func (a *app) watchCluster(ctx context.Context, name string) error {
 	}
 	began := time.Now()
 	progress := a.progress()
-	var last state.Cluster
-	gone := false
+	var seen watched
 	err = connection.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
-		if gone = !exists; gone {
+		if seen.gone = !exists; seen.gone {
 			return true, nil
 		}
-		last = cluster
-		left := asked.left(cluster)
-		progress.ShowLeft(left, cluster)
-		return cluster.Done() && left.Empty(), nil
+		seen.cluster = cluster
+		seen.left, seen.unknown = asked.left(cluster)
+		progress.ShowLeft(seen.left, cluster)
+		if !cluster.Done() || seen.left.Empty() {
+			return cluster.Done(), nil
+		}
+		// Somebody takes the next step, or nobody does.
+		holder, err := connection.LockHolder(ctx, key)
+		return holder == "", err
 	})
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, last.Waiting())
+		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, seen.cluster.Waiting())
 	case errors.Is(err, context.Canceled):
 		return interruptedError("watching changes nothing, and nothing stops with it")
 	case err != nil:
 		return err
-	case gone:
-		return a.result("cluster %s is gone", key)
+	}
+	return a.result("%s", seen.result(key, time.Since(began).Round(time.Second)))
+}
+
+// watched is what was seen of a cluster in the end.
+type watched struct {
+	cluster state.Cluster
+	gone    bool
+	left    plan.Plan
+	unknown error // why the steps that are left cannot be told
+}
+
+func (w watched) result(key client.ObjectKey, after time.Duration) string {
+	switch {
+	case w.gone:
+		return fmt.Sprintf("cluster %s is gone", key)
+	case w.unknown != nil:
+		return fmt.Sprintf("cluster %s is at %s after %s; whether that is all that was asked for cannot be told: %v", key, w.cluster.ControlPlane.Version, after, w.unknown)
+	case !w.left.Empty():
+		return fmt.Sprintf("cluster %s is at %s after %s, and nobody takes the next step (%s): 'clusterctl-x upgrade cluster' does", key, w.cluster.ControlPlane.Version, after, w.left.Steps[0])
 	default:
-		return a.result("cluster %s is at %s and as its spec asks for, after %s", key, last.ControlPlane.Version, time.Since(began).Round(time.Second))
+		return fmt.Sprintf("cluster %s is at %s and as its spec asks for, after %s", key, w.cluster.ControlPlane.Version, after)
 	}
 }
 
@@ -97,21 +119,17 @@ func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey
 	return asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s}, nil
 }
 
-// left is the way that is left from the cluster as it is, by its versions; none
-// where it is not known, or where there is none.
-func (k asked) left(cluster state.Cluster) plan.Plan {
+// left is the way that is left from the cluster as it is, by its versions. The
+// error says why it cannot be told.
+func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 	if k.resolved.Config == nil {
-		return plan.Plan{}
+		return plan.Plan{}, errors.New("the cluster has no record of this version of clusterctl-x")
 	}
 	start := plan.StartOf(cluster)
-	left, err := plan.Compute(plan.Input{
+	return plan.Compute(plan.Input{
 		Start: start, Target: target(k.resolved, start), Releases: validations.Passable(k.resolved.Config, k.releases.bundles),
 		Policy: validations.Policy(k.resolved.Config.Cluster),
 	})
-	if err != nil {
-		return plan.Plan{}
-	}
-	return left
 }
 
 // pinned tells whether the spec gives a group a version of its own.

@@ -65,3 +65,21 @@ func References(kind string) [][]string {
 		return nil
 	}
 }
+
+// Templates are the names of the templates that a MachineDeployment among the
+// objects refers to, sorted.
+func Templates(objects []*unstructured.Unstructured) []string {
+	var names []string
+	for _, object := range objects {
+		if object.GetKind() != machineDeployment {
+			continue
+		}
+		for _, path := range References(machineDeployment) {
+			if name, found, err := unstructured.NestedString(object.Object, append(path, "name")...); err == nil && found {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

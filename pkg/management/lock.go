@@ -283,3 +283,20 @@ func (l *lock) release(ctx context.Context) {
 	l.lease.Spec.HolderIdentity = new("")
 	_ = l.c.Update(ctx, &l.lease, FieldOwner)
 }
+
+// LockHolder names the run that works on a cluster now; it is empty where none
+// does. It compares with this machine's clock, which is good enough to tell, and
+// for nothing else.
+func (c *Client) LockHolder(ctx context.Context, key client.ObjectKey) (string, error) {
+	var lease coordinationv1.Lease
+	err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: leaseName(key.Name)}, &lease)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", c.explain(ctx, fmt.Errorf("looking who works on cluster %s: %w", key, err))
+	case lease.Spec.RenewTime == nil || time.Since(lease.Spec.RenewTime.Time) > lockDuration:
+		return "", nil
+	}
+	return holder(lease.Spec), nil
+}

@@ -2,6 +2,7 @@ package management
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -97,6 +98,23 @@ func (s snapshot) controlPlanePart() state.Part {
 	return part
 }
 
+// formerTemplates are the names of the templates of the sets that still have
+// machines.
+func (s snapshot) formerTemplates(sets []clusterv1.MachineSet) []string {
+	inUse := map[string]bool{}
+	for _, machine := range s.machines {
+		inUse[setOf(machine)] = true
+	}
+	var names []string
+	for _, set := range sets {
+		if inUse[set.Name] {
+			names = append(names, set.Spec.Template.Spec.Bootstrap.ConfigRef.Name, set.Spec.Template.Spec.InfrastructureRef.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	name, ours := deployment.Labels[WorkerNodeGroupLabel]
 	if !ours {
@@ -132,6 +150,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 			part.Machines = append(part.Machines, m)
 		}
 	}
+	part.Former = s.formerTemplates(former)
 	part.Reason = cmp.Or(blockedSet(append(present, former...)), unseen(part.Object, deployment.Generation, deployment.Status.ObservedGeneration))
 	part.Blocked = part.Reason != ""
 	part.Reason = cmp.Or(part.Reason, reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition))

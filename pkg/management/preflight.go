@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -109,13 +110,15 @@ func paused(cluster state.Cluster) []string {
 	return reasons
 }
 
-// unhealthy are the parts that are not as wanted, besides those that a rollout
-// on the plan's way is at work on.
+// unhealthy are the parts that are not as wanted, besides those that the plan
+// mends or that a rollout on its way is at work on, and groups whose machines are
+// on their way: those of a run that was stopped.
 func unhealthy(cluster state.Cluster, p plan.Plan) []string {
 	underWay := map[string]bool{}
 	for _, step := range p.Steps {
 		for _, name := range step.Parts() {
-			underWay[name] = underWay[name] || step.UnderWay || step.Kind == plan.RemoveWorkers
+			mends := step.UnderWay || step.Kind == plan.RemoveWorkers || step.Kind == plan.Template
+			underWay[name] = underWay[name] || mends
 		}
 		if step.Kind == plan.Workers {
 			for _, group := range step.WorkerNodeGroups {
@@ -128,7 +131,8 @@ func unhealthy(cluster state.Cluster, p plan.Plan) []string {
 		reasons = append(reasons, "infrastructure: "+cluster.Infrastructure)
 	}
 	for _, part := range cluster.Parts() {
-		if !underWay[part.Name] && !part.Done() {
+		comesUp := part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
+		if !underWay[part.Name] && !part.Foreign && !comesUp && !part.Done() {
 			reasons = append(reasons, part.Waiting()+"; mend it first: an upgrade takes further machines away")
 		}
 	}

@@ -38,6 +38,36 @@ func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstru
 	return nil
 }
 
+// Unused are the objects, as Kind/name, that the spec of a cluster once asked for
+// and that are not to be kept, besides MachineDeployments and what only goes with
+// them: templates and health checks.
+func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured) ([]string, error) {
+	deployments := map[string]bool{}
+	var list clusterv1.MachineDeploymentList
+	if err := c.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}); err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("listing the MachineDeployments of cluster %s: %w", key, err))
+	}
+	for _, deployment := range list.Items {
+		deployments[deployment.Name] = true
+	}
+	for _, object := range keep {
+		if isKind(object, "MachineDeployment") {
+			delete(deployments, object.GetName())
+		}
+	}
+	unused, err := c.unused(ctx, key, keep, false)
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	var names []string
+	for _, object := range unused {
+		if !strings.HasSuffix(object.Kind, "Template") && !deployments[object.Name] {
+			names = append(names, object.Kind+"/"+object.Name)
+		}
+	}
+	return names, nil
+}
+
 // unused are the objects of clusterctl-x that are not to be kept and that
 // nothing refers to, besides MachineDeployments, which a step removes.
 func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, templatesOnly bool) ([]metav1.PartialObjectMetadata, error) {
@@ -58,12 +88,18 @@ func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 		}
 		for _, item := range list.Items {
 			item.SetGroupVersionKind(kind)
-			if name := kind.Kind + "/" + item.Name; !wanted[name] && !used[name] {
+			if name := kind.Kind + "/" + item.Name; !wanted[name] && !used[name] && ours(item) {
 				unused = append(unused, item)
 			}
 		}
 	}
 	return unused, nil
+}
+
+// ours tells whether clusterctl-x has written the object: a label alone may have
+// been copied.
+func ours(object metav1.PartialObjectMetadata) bool {
+	return slices.ContainsFunc(object.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == string(FieldOwner) })
 }
 
 // prunedKinds are the kinds that a spec may cease to need.

@@ -68,7 +68,7 @@ func (a *attic) client() *Client {
 				list.Items = append(list.Items, *object.DeepCopy())
 			case *metav1.PartialObjectMetadataList:
 				list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-					Namespace: object.GetNamespace(), Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations(),
+					Namespace: object.GetNamespace(), Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations(), ManagedFields: object.GetManagedFields(),
 				}})
 			case *clusterv1.MachineList:
 				var machine clusterv1.Machine
@@ -95,6 +95,7 @@ func (a *attic) client() *Client {
 func ofCluster(group, kind, name, cluster string, spec map[string]any) *unstructured.Unstructured {
 	o := made(group, kind, name, "", spec)
 	o.SetLabels(map[string]string{ClusterLabel: cluster, clusterv1.ClusterNameLabel: cluster})
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: string(FieldOwner)}})
 	return o
 }
 

@@ -3,11 +3,13 @@ package management
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -129,7 +131,7 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 		r.step++
 		r.begun = map[string]bool{}
 	}
-	r.Show(Progress{Plan: r.Plan, Step: r.step, Cluster: cluster})
+	r.Show(Progress{Plan: r.Plan, Step: r.step, Begun: slices.Sorted(maps.Keys(r.begun)), Cluster: cluster})
 	return r.step == len(r.Plan.Steps) && r.rested(cluster), nil
 }
 
@@ -140,7 +142,7 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 	}
 	stage := r.Stages[r.step+1]
 	if step.Moves(v1alpha1.ControlPlaneName) {
-		return r.takeControlPlane(ctx, stage)
+		return r.takeControlPlane(ctx, cluster, stage, step)
 	}
 	moving := 0
 	for _, group := range step.WorkerNodeGroups {
@@ -164,6 +166,9 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 }
 
 func (r *run) takeGroup(ctx context.Context, stage Objects, step plan.Step, group string, part state.Part, exists bool) error {
+	if moves := step.Group(group); step.Kind == plan.Workers && moves.To.Before(moves.From) && part.Ready() > 0 {
+		return &MovedError{Cluster: r.key.String(), Reasons: []string{fmt.Sprintf("a machine of group %s became ready at %s, so it cannot go back to %s", group, part.Version, moves.To)}}
+	}
 	if step.Kind != plan.RemoveWorkers {
 		return r.writePart(ctx, stage, group)
 	}
@@ -186,10 +191,13 @@ func (r *run) takeGroup(ctx context.Context, stage Objects, step plan.Step, grou
 
 // takeControlPlane writes the control plane first: everything else that its
 // step changes only matters to machines made afterwards.
-func (r *run) takeControlPlane(ctx context.Context, stage Objects) error {
+func (r *run) takeControlPlane(ctx context.Context, cluster state.Cluster, stage Objects, step plan.Step) error {
 	const name = v1alpha1.ControlPlaneName
 	if r.begun[name] {
 		return nil
+	}
+	if reasons := step.LeavesBehind(cluster, r.Policy); len(reasons) > 0 {
+		return &MovedError{Cluster: r.key.String(), Reasons: reasons}
 	}
 	r.begun[name], r.released[name] = true, true
 	if err := r.writePart(ctx, stage, name); err != nil {
@@ -201,6 +209,24 @@ func (r *run) takeControlPlane(ctx context.Context, stage Objects) error {
 	for _, group := range r.Plan.Groups() {
 		if err := r.writeChanged(ctx, stage.Parts[group]); err != nil {
 			return err
+		}
+	}
+	return r.annotateOthers(ctx, stage)
+}
+
+// annotateOthers lets groups that the upgrade is not about have new machines
+// beside the control plane's next version. Nothing else of them is written.
+func (r *run) annotateOthers(ctx context.Context, stage Objects) error {
+	for _, group := range slices.Sorted(maps.Keys(stage.Others)) {
+		for _, object := range stage.Others[group] {
+			value, wanted := object.GetAnnotations()[clusterv1.MachineSetSkipPreflightChecksAnnotation]
+			if !wanted || !isKind(object, "MachineDeployment") {
+				continue
+			}
+			patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, clusterv1.MachineSetSkipPreflightChecksAnnotation, value))
+			if err := patiently(ctx, func() error { return client.IgnoreNotFound(r.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner)) }); err != nil {
+				return fmt.Errorf("annotating %s: %w", objectName(object), err)
+			}
 		}
 	}
 	return nil

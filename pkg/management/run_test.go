@@ -1,6 +1,7 @@
 package management
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -159,16 +160,26 @@ func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
 	w.ends(r)
 }
 
-// TestRunGoesBack: a rollout that is called off is written like any other move.
+// TestRunGoesBack: a rollout that is called off is written like any other move,
+// unless one of its machines has become ready by then.
 func TestRunGoesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1"))
 	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), stepOf(plan.Workers, "v1.33.1", "v1.32.1", "md-0"))
+	late := w.run(p, 1, nil)
+	w.begins(late)
+	var moved *MovedError
+	if _, err := late.advance(t.Context(), w.seen, true); !errors.As(err, &moved) {
+		t.Errorf("a group with a ready machine goes back: %v", err)
+	}
+	for i := range w.seen.WorkerNodeGroups[0].Machines {
+		w.seen.WorkerNodeGroups[0].Machines[i].Ready = false
+	}
 	r := w.run(p, 1, nil)
 	w.begins(r)
 	back := groupTo("md-0", "v1.32.1")
 	back[2] += " beside v1.33.1"
-	w.sees(r, 0, back...)
+	w.advances(r, 0, back...)
 	w.roll("md-0")
 	w.ends(r)
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -20,6 +21,9 @@ type Objects struct {
 	Cluster []*unstructured.Unstructured
 	// Parts are by the name of the control plane and of the worker node groups.
 	Parts map[string][]*unstructured.Unstructured
+	// Others are of the groups that an upgrade is not about. They are not written;
+	// they tell what the control plane's next version asks of them.
+	Others map[string][]*unstructured.Unstructured
 }
 
 // All are the objects of all parts.
@@ -39,6 +43,8 @@ type Upgrade struct {
 	Stages []Objects
 	// Record is what is kept about the cluster from the first write on.
 	Record Record
+	// Policy is the skew policy that holds.
+	Policy skew.Policy
 	// Concurrency is how many groups of a step move at the same time.
 	Concurrency int
 	// Partial is true for a plan about a part of the cluster only: what the other
@@ -46,6 +52,8 @@ type Upgrade struct {
 	Partial bool
 	// Force takes over fields that others own.
 	Force bool
+	// Warn is told what is left undone that does not matter to the cluster.
+	Warn func(string)
 	// Show is told of every change.
 	Show func(Progress)
 }
@@ -55,7 +63,9 @@ type Progress struct {
 	Plan plan.Plan
 	// Step is the index of the step under way, from 0; it is the number of steps
 	// when all are done.
-	Step    int
+	Step int
+	// Begun are the parts of the step that were written, sorted.
+	Begun   []string
 	Cluster state.Cluster
 }
 
@@ -108,19 +118,7 @@ func fits(made plan.Metadata, cluster state.Cluster, exists bool) error {
 	if cluster.Deleting {
 		moved.Reasons = append(moved.Reasons, "the cluster is being deleted")
 	}
-	now := plan.MetadataOf(cluster, "").Generations
-	for _, object := range slices.Sorted(maps.Keys(made.Generations)) {
-		if generation, there := now[object]; !there {
-			moved.Reasons = append(moved.Reasons, object+" is gone")
-		} else if generation != made.Generations[object] {
-			moved.Reasons = append(moved.Reasons, fmt.Sprintf("%s has changed: its generation is %d, and was %d", object, generation, made.Generations[object]))
-		}
-	}
-	for _, object := range slices.Sorted(maps.Keys(now)) {
-		if _, there := made.Generations[object]; !there {
-			moved.Reasons = append(moved.Reasons, object+" is new")
-		}
-	}
+	moved.Reasons = append(moved.Reasons, made.Moved(plan.MetadataOf(cluster, ""))...)
 	if len(moved.Reasons) > 0 {
 		return moved
 	}
@@ -133,7 +131,10 @@ func (r *run) finish(ctx context.Context) error {
 	if err := r.compare(ctx); err != nil {
 		return err
 	}
-	return r.c.prune(ctx, r.key, r.Stages[len(r.Stages)-1].All(), r.Partial)
+	if err := r.c.prune(ctx, r.key, r.Stages[len(r.Stages)-1].All(), r.Partial); err != nil {
+		r.Warn(fmt.Sprintf("the upgrade is done, and what it no longer needs could not be removed: %v", err))
+	}
+	return nil
 }
 
 // compare looks whether somebody else changed what the upgrade wrote.

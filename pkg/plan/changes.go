@@ -105,7 +105,7 @@ func (p *planner) templateStep(underWay bool) Step {
 	step := Step{Kind: Template, Beside: !underWay, Reason: templateReason}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
-		rolls := exists && p.rollsOnly(group.Name) && !part.goesBack(group.Version)
+		rolls := exists && p.rollsOnly(group.Name) && !part.GoesBack(group.Version)
 		if !rolls || (part.Outdated > 0) != underWay {
 			continue
 		}

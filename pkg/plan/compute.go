@@ -146,7 +146,7 @@ func (p *planner) schedule() []string {
 // called off, is at its version and stays there.
 func (p *planner) journey(group TargetGroup) journey {
 	part, exists := p.in.Start.WorkerNodeGroups[group.Name]
-	if !exists || part.goesBack(group.Version) {
+	if !exists || part.GoesBack(group.Version) {
 		return journey{group.Version, group.Version}
 	}
 	return journey{part.Version, group.Version}
@@ -169,8 +169,8 @@ func (p *planner) stuck(group string, version v1alpha1.Version) string {
 	return fmt.Sprintf("group %s: it cannot go to %s: it %v; it can go to %s at most", group, version, policy.Check(target, version), target)
 }
 
-// goesBack tells whether a rollout that brought no ready machine is called off.
-func (p Part) goesBack(target v1alpha1.Version) bool {
+// GoesBack tells whether a rollout that brought no ready machine is called off.
+func (p Part) GoesBack(target v1alpha1.Version) bool {
 	return target.Before(p.Version) && target == p.Oldest && p.Outdated > 0 && p.Fresh == 0
 }
 
@@ -207,7 +207,7 @@ func (p *planner) underWay() {
 	var rolling, replacing []Group
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if part.Outdated == 0 || part.goesBack(group.Version) {
+		if part.Outdated == 0 || part.GoesBack(group.Version) {
 			continue
 		}
 		move := Group{Name: group.Name, From: part.Oldest, To: part.Version, MachinesReplaced: part.Outdated, Approximate: group.Autoscaled}
@@ -226,7 +226,7 @@ func (p *planner) calledOff() {
 	step := Step{Kind: Workers, Reason: "back to what its nodes run: no machine of the newer version became ready"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if !part.goesBack(group.Version) {
+		if !part.GoesBack(group.Version) {
 			continue
 		}
 		back := Group{Name: group.Name, From: part.Version, To: group.Version, Changes: p.rolling(group.Name)}

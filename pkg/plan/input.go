@@ -35,6 +35,9 @@ type Part struct {
 	Outdated int
 	// Fresh machines are ready and as specified.
 	Fresh int
+	// Former are the names of the templates that the outdated machines were made
+	// from, sorted.
+	Former []string
 }
 
 // Start is the live cluster.

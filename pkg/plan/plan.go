@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -42,6 +44,9 @@ type Metadata struct {
 	// Spec is a hash of the file that the plan was made from.
 	Spec string `json:"spec,omitempty"`
 }
+
+// AnyGeneration stands for an object that may change without making a plan stale.
+const AnyGeneration = 0
 
 // Machines counts machines.
 type Machines struct {
@@ -220,9 +225,7 @@ func (p Plan) Stale(now Plan) []string {
 	if p.Metadata.Spec != now.Metadata.Spec {
 		reasons = append(reasons, "the file that describes the cluster is another one than the plan was made from")
 	}
-	for _, object := range slices.Sorted(maps.Keys(now.Metadata.Generations)) {
-		differ("generation of "+object, p.Metadata.Generations[object], now.Metadata.Generations[object])
-	}
+	reasons = append(reasons, p.Metadata.Moved(now.Metadata)...)
 	differ("control plane at the beginning", p.From.ControlPlane, now.From.ControlPlane)
 	differ("number of steps", len(p.Steps), len(now.Steps))
 	if len(reasons) > 0 {
@@ -231,6 +234,39 @@ func (p Plan) Stale(now Plan) []string {
 	for i := range p.Steps {
 		differ(fmt.Sprintf("step %d", i+1), p.Steps[i].String(), now.Steps[i].String())
 		differ(fmt.Sprintf("machines of step %d", i+1), p.Steps[i].machines(), now.Steps[i].machines())
+		if len(reasons) == 0 && !p.Steps[i].same(now.Steps[i]) {
+			reasons = append(reasons, fmt.Sprintf("step %d changes other fields, or begins from another state", i+1))
+		}
+	}
+	return reasons
+}
+
+// same tells whether two steps do the same, for whatever reason. They are
+// compared as they are written down.
+func (s Step) same(other Step) bool {
+	s.Reason, other.Reason = "", ""
+	a, errA := json.Marshal(s)
+	b, errB := json.Marshal(other)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// Moved says which objects are not, or are no longer, those that a plan was made
+// for.
+func (m Metadata) Moved(now Metadata) []string {
+	var reasons []string
+	for _, object := range slices.Sorted(maps.Keys(m.Generations)) {
+		made := m.Generations[object]
+		switch generation, there := now.Generations[object]; {
+		case !there:
+			reasons = append(reasons, object+" is gone")
+		case made != AnyGeneration && generation != AnyGeneration && generation != made:
+			reasons = append(reasons, fmt.Sprintf("%s has changed: its generation is %d, and was %d", object, generation, made))
+		}
+	}
+	for _, object := range slices.Sorted(maps.Keys(now.Generations)) {
+		if _, there := m.Generations[object]; !there {
+			reasons = append(reasons, object+" is new")
+		}
 	}
 	return reasons
 }

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -27,7 +29,7 @@ func StartOf(c state.Cluster) Start {
 }
 
 func partOf(p state.Part) Part {
-	return Part{Version: p.Version, Oldest: p.Oldest(), Machines: p.Replicas, Outdated: p.ToReplace(), Fresh: p.Ready()}
+	return Part{Version: p.Version, Oldest: p.Oldest(), Machines: p.Replicas, Outdated: p.ToReplace(), Fresh: p.Ready(), Former: p.Former}
 }
 
 // Floor is the oldest version that each part may be asked for: the one that is
@@ -35,7 +37,7 @@ func partOf(p state.Part) Part {
 func (s Start) Floor() v1alpha1.ClusterVersions {
 	floor := s.Versions()
 	for name, part := range s.WorkerNodeGroups {
-		if part.goesBack(part.Oldest) {
+		if part.GoesBack(part.Oldest) {
 			floor.WorkerNodeGroups[name] = part.Oldest
 		}
 	}
@@ -92,4 +94,54 @@ func (s Step) Waiting(c state.Cluster) string {
 		}
 	}
 	return ""
+}
+
+// Group is what the step does to the group of the name.
+func (s Step) Group(name string) Group {
+	i := slices.IndexFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == name })
+	if i < 0 {
+		return Group{}
+	}
+	return s.WorkerNodeGroups[i]
+}
+
+// LeavesBehind says which nodes would be too old beside the control plane that
+// the step makes. The plan saw to it that none is; somebody may have made some
+// since.
+func (s Step) LeavesBehind(c state.Cluster, policy skew.Policy) []string {
+	if s.Kind != ControlPlane {
+		return nil
+	}
+	var reasons []string
+	check := func(object string, version v1alpha1.Version) {
+		if !version.IsZero() && policy.TooOld(s.To, version) && !policy.TooOld(s.From, version) {
+			reasons = append(reasons, fmt.Sprintf("%s is at %s, which would be too old beside a control plane at %s; upgrade or delete it", object, version, s.To))
+		}
+	}
+	for _, group := range c.WorkerNodeGroups {
+		check(group.Object, group.Oldest())
+	}
+	for _, other := range c.Others {
+		check(other.Object, other.Version)
+	}
+	return reasons
+}
+
+// Split are the moves of the step whose parts were begun, and the others.
+func (s Step) Split(begun []string) (moving, waiting []string) {
+	if len(s.WorkerNodeGroups) == 0 {
+		if s.UnderWay || slices.Contains(begun, v1alpha1.ControlPlaneName) {
+			return []string{s.String()}, nil
+		}
+		return nil, []string{s.String()}
+	}
+	for _, group := range s.WorkerNodeGroups {
+		move := s.about(group.Name, group.From, group.To)
+		if s.UnderWay || slices.Contains(begun, group.Name) {
+			moving = append(moving, move)
+		} else {
+			waiting = append(waiting, move)
+		}
+	}
+	return moving, waiting
 }

@@ -59,6 +59,9 @@ type Part struct {
 	// Replicas that are wanted.
 	Replicas int       `json:"replicas"`
 	Machines []Machine `json:"machines,omitempty"`
+	// Former are the names of the templates that outdated machines of a worker node
+	// group were made from, sorted.
+	Former []string `json:"former,omitempty"`
 	// Settled is true once Cluster API has seen the latest change of the part
 	// and reports it as available.
 	Settled bool `json:"settled"`
@@ -135,6 +138,14 @@ func (p Part) ToReplace() int {
 		}
 	}
 	return count
+}
+
+// ComesUp tells whether the part is not done for the only reason that machines
+// are on their way, to it or from it: none that had come up is unwell.
+func (p Part) ComesUp() bool {
+	return !p.Blocked && !p.Paused && !slices.ContainsFunc(p.Machines, func(m Machine) bool {
+		return m.Node != "" && !m.Deleting && !m.ReadyAt(p.Version)
+	})
 }
 
 // Oldest is the oldest version of the part's machines and nodes; it is the

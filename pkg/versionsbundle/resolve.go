@@ -1,6 +1,7 @@
 package versionsbundle
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,6 +73,19 @@ func (b *Bundles) SetOf(versions v1alpha1.ClusterVersions) (Set, []v1alpha1.Vers
 	return set, missing
 }
 
+// missingRelease marks errors about versions that there is no release of.
+const missingRelease = "missing-release"
+
+// OnlyMissing tells whether an error of validating a spec is about nothing but
+// versions that there is no release of.
+func OnlyMissing(err error) bool {
+	var problems v1alpha1.Problems
+	if !errors.As(err, &problems) {
+		return false
+	}
+	return !slices.ContainsFunc(problems, func(p v1alpha1.Problem) bool { return p.Err.Origin != missingRelease })
+}
+
 type resolver struct {
 	bundles *Bundles
 	set     Set
@@ -86,7 +100,7 @@ func (r *resolver) resolve(wanted v1alpha1.KubernetesVersion, running, limit v1a
 	}
 	version, found := r.choose(wanted, running, limit)
 	if !found {
-		r.errs = append(r.errs, field.Invalid(path, wanted.String(), "no versions bundle has this version; "+r.available()))
+		r.errs = append(r.errs, field.Invalid(path, wanted.String(), "no versions bundle has this version; "+r.available()).WithOrigin(missingRelease))
 		return v1alpha1.Version{}
 	}
 	r.set[version], _ = r.bundles.Release(version)

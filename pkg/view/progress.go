@@ -201,6 +201,12 @@ func (p *Progress) say(subject, line string) {
 }
 
 func (p *Progress) heartbeat(now time.Time) {
+	if p.mode == JSON && p.have && now.Sub(p.changed) >= heartbeatEvery {
+		p.changed = now
+		delete(p.said, "json")
+		p.json()
+		return
+	}
 	if p.mode != Lines || !p.have || now.Sub(p.changed) < heartbeatEvery {
 		return
 	}
@@ -286,6 +292,6 @@ func (p *Progress) json() {
 	if err != nil || p.said["json"] == string(data) {
 		return
 	}
-	p.said["json"] = string(data)
+	p.said["json"], p.changed = string(data), time.Now()
 	fmt.Fprintf(p.w, "%s\n", data)
 }

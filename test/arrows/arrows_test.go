@@ -37,7 +37,7 @@ func allowed() map[string][]string {
 		"pkg/api/v1alpha1":       nil,
 		"pkg/embedded":           nil,
 		"pkg/changes":            nil,
-		"pkg/management":         {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/state", "pkg/versionsbundle"},
+		"pkg/management":         {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
 		"pkg/manifests":          {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/templater", "pkg/versionsbundle"},
 		"pkg/plan":               {"pkg/api/v1alpha1", "pkg/skew", "pkg/state"},
 		"pkg/providers":          nil,
