@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/test/observer"
 )
 
 // TestModularUpgrades are the stories of "Kubernetes Version Modular Upgrades"
@@ -74,7 +76,7 @@ func namesOf(t *testing.T, namespace, cluster string, parts ...string) map[strin
 	t.Helper()
 	all := map[string]string{}
 	for _, m := range list[clusterv1.Machine](t, shared, namespace, "machines", "-l", clusterv1.ClusterNameLabel+"="+cluster) {
-		if slices.Contains(parts, partOf(m)) {
+		if slices.Contains(parts, observer.PartOf(m)) {
 			all[m.Name] = string(m.UID)
 		}
 	}
@@ -152,9 +154,9 @@ func TestBisDoneBeforeA(t *testing.T) {
 		for _, m := range list[clusterv1.Machine](t, shared, namespace, "machines") {
 			done := m.Status.Phase == "Running" && m.Status.NodeInfo != nil && m.Spec.Version == "v1.34.4" && m.DeletionTimestamp.IsZero()
 			switch {
-			case partOf(m) == "a" && !done, partOf(m) == "b" && (!done || m.Labels[label] != "new" || m.Name == first[0]):
-				left[partOf(m)]++
-			case partOf(m) == "b":
+			case observer.PartOf(m) == "a" && !done, observer.PartOf(m) == "b" && (!done || m.Labels[label] != "new" || m.Name == first[0]):
+				left[observer.PartOf(m)]++
+			case observer.PartOf(m) == "b":
 				left["b is ready"]++
 			}
 		}
@@ -180,7 +182,7 @@ func TestBisDoneBeforeA(t *testing.T) {
 // until asks until the answer is yes.
 func until(t *testing.T, what string, is func(ctx context.Context) bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), observeEvery, 5*time.Minute, true, func(ctx context.Context) (bool, error) { return is(ctx), nil })
+	err := wait.PollUntilContextTimeout(t.Context(), observer.Rate, 5*time.Minute, true, func(ctx context.Context) (bool, error) { return is(ctx), nil })
 	if err != nil {
 		t.Fatalf("waiting until %s: %v", what, err)
 	}

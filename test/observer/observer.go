@@ -1,180 +1,227 @@
-// Package observer watches over a cluster while it is upgraded, independently of
-// clusterctl-x: it reads the machines four times a second and notes every breach
-// of the version skew policy, every downgrade, and every machine that was made.
+// Package observer watches over a cluster while it is upgraded: it looks four
+// times a second, with a client of its own that knows nothing of clusterctl-x,
+// and notes what must not be.
 package observer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/rest"
+	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// rate is how often machines are read.
-const rate = 250 * time.Millisecond
+const (
+	// Rate is how often an observer looks.
+	Rate = 250 * time.Millisecond
+	// maxLag is how many minors a node may be older than the newest API server.
+	maxLag = 3
+	// ControlPlane is the name of the control plane among the parts of a cluster.
+	ControlPlane = "control-plane"
+)
 
-// maxLag is the skew policy of Kubernetes for nodes of 1.25 and newer.
-const maxLag = 3
-
-// Observer reads the machines of one cluster.
+// Observer looks at one cluster.
 type Observer struct {
-	client client.Client
-	key    client.ObjectKey
-	stop   context.CancelFunc
-	done   sync.WaitGroup
-	report Report
-	seen   map[string]bool
-	before map[string]semver.Version
+	client  client.Client
+	inSight []client.ListOption
+	stop    context.CancelFunc
+	looking sync.WaitGroup
+
+	known   map[string]bool            // UIDs of the machines at the beginning
+	created map[string]map[string]bool // part -> UIDs that came later
+	asked   map[string]*version.Version
+	wrong   []string
+	looked  int
 }
 
 // Report is what an observer saw.
 type Report struct {
-	// Breaches of the skew policy and downgrades, each once.
-	Breaches []string
-	// Created machines by part: control-plane or the MachineDeployment's name.
+	// Wrong is what must not be, each thing once.
+	Wrong []string
+	// Created counts the machines that came after the beginning, by part.
 	Created map[string]int
-	// Reads that the API server answered.
-	Reads int
+	// Looked is how often the API server answered.
+	Looked int
 }
 
-// Start begins to observe. Machines that are there already do not count as
-// created. What the API server does not answer is read again at the next turn.
-func Start(ctx context.Context, config *rest.Config, key client.ObjectKey) (*Observer, error) {
+// NewClient returns a client of a management cluster.
+func NewClient(config *rest.Config) (client.Client, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
 	scheme := runtime.NewScheme()
-	if err := clusterv1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(clusterv1.AddToScheme(scheme), controlplanev1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("observing cluster %s: %w", key, err)
-	}
+	return client.New(config, client.Options{Scheme: scheme})
+}
+
+// Start begins to look at a cluster.
+func Start(ctx context.Context, c client.Client, key client.ObjectKey) (*Observer, error) {
 	ctx, stop := context.WithCancel(ctx)
-	o := &Observer{client: c, key: key, stop: stop, report: Report{Created: map[string]int{}}, seen: map[string]bool{}, before: map[string]semver.Version{}}
-	if err := o.read(ctx, true); err != nil {
+	o := &Observer{
+		client:  c,
+		inSight: []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}},
+		stop:    stop,
+		created: map[string]map[string]bool{},
+		asked:   map[string]*version.Version{},
+	}
+	if err := o.look(ctx); err != nil {
 		stop()
 		return nil, fmt.Errorf("observing cluster %s: %w", key, err)
 	}
-	o.done.Go(func() { o.run(ctx) })
+	o.looking.Go(func() { o.run(ctx) })
 	return o, nil
 }
 
-// Stop ends the observation.
-func (o *Observer) Stop() Report {
+// Stop ends the looking, after a last look, and says what was seen.
+func (o *Observer) Stop(ctx context.Context) (Report, error) {
 	o.stop()
-	o.done.Wait()
-	return o.report
+	o.looking.Wait()
+	if err := o.look(ctx); err != nil {
+		return Report{}, fmt.Errorf("observing for the last time: %w", err)
+	}
+	report := Report{Wrong: o.wrong, Created: map[string]int{}, Looked: o.looked}
+	for part, uids := range o.created {
+		report.Created[part] = len(uids)
+	}
+	return report, nil
 }
 
 func (o *Observer) run(ctx context.Context) {
-	ticker := time.NewTicker(rate)
+	ticker := time.NewTicker(Rate)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_ = o.read(ctx, false)
+			_ = o.look(ctx) // where the API server is gone, nobody sees anything
 		}
 	}
 }
 
-// machine is one machine as far as versions go.
-type machine struct {
-	name, part string
-	versions   []semver.Version // of the machine, and of its node once it is known
-}
-
-func (o *Observer) read(ctx context.Context, first bool) error {
-	var list clusterv1.MachineList
-	if err := o.client.List(ctx, &list, client.InNamespace(o.key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: o.key.Name}); err != nil {
-		return err
-	}
-	o.report.Reads++
-	var controlPlane, workers []machine
-	for _, item := range list.Items {
-		m, err := read(item)
-		if err != nil {
+// look reads everything once, and judges it.
+func (o *Observer) look(ctx context.Context) error {
+	var machines clusterv1.MachineList
+	var deployments clusterv1.MachineDeploymentList
+	var controlPlanes controlplanev1.KubeadmControlPlaneList
+	for _, list := range []client.ObjectList{&machines, &deployments, &controlPlanes} {
+		if err := o.client.List(ctx, list, o.inSight...); err != nil {
 			return err
 		}
-		if uid := string(item.UID); !o.seen[uid] {
-			o.seen[uid] = true
-			if !first {
-				o.report.Created[m.part]++
-				o.notDown(m)
-			}
-		}
-		if m.part == controlPlaneName {
-			controlPlane = append(controlPlane, m)
-		} else {
-			workers = append(workers, m)
-		}
-		if m.versions[0].GT(o.before[m.part]) {
-			o.before[m.part] = m.versions[0]
-		}
 	}
-	o.compare(controlPlane, workers)
+	o.looked++
+	o.count(machines.Items)
+	o.skew(machines.Items)
+	for _, d := range deployments.Items {
+		o.neverLower("MachineDeployment/"+d.Name, d.Spec.Template.Spec.Version)
+	}
+	for _, cp := range controlPlanes.Items {
+		o.neverLower("KubeadmControlPlane/"+cp.Name, cp.Spec.Version)
+	}
 	return nil
 }
 
-// controlPlaneName is the part that the control plane's machines belong to.
-const controlPlaneName = "control-plane"
+func (o *Observer) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(o.wrong, text) {
+		o.wrong = append(o.wrong, text)
+	}
+}
 
-func read(item clusterv1.Machine) (machine, error) {
-	m := machine{name: item.Name, part: item.Labels[clusterv1.MachineDeploymentNameLabel]}
-	if _, ok := item.Labels[clusterv1.MachineControlPlaneLabel]; ok {
-		m.part = controlPlaneName
+func (o *Observer) count(machines []clusterv1.Machine) {
+	first := o.known == nil
+	if first {
+		o.known = map[string]bool{}
 	}
-	texts := []string{item.Spec.Version}
-	if item.Status.NodeInfo != nil && item.Status.NodeInfo.KubeletVersion != "" {
-		texts = append(texts, item.Status.NodeInfo.KubeletVersion)
-	}
-	for _, text := range texts {
-		version, err := semver.ParseTolerant(text)
-		if err != nil {
-			return m, fmt.Errorf("machine %s: %w", item.Name, err)
+	for _, m := range machines {
+		uid, part := string(m.UID), PartOf(m)
+		switch {
+		case first:
+			o.known[uid] = true
+		case !o.known[uid]:
+			if o.created[part] == nil {
+				o.created[part] = map[string]bool{}
+			}
+			o.created[part][uid] = true
 		}
-		m.versions = append(m.versions, version)
-	}
-	return m, nil
-}
-
-// notDown looks at a new machine: none may be older than those that its part
-// has had.
-func (o *Observer) notDown(m machine) {
-	if m.versions[0].LT(o.before[m.part]) {
-		o.breach("%s: machine %s was made at %s after one at %s", m.part, m.name, m.versions[0], o.before[m.part])
 	}
 }
 
-// compare holds every worker against every machine of the control plane.
-func (o *Observer) compare(controlPlane, workers []machine) {
-	for _, cp := range controlPlane {
-		for _, w := range workers {
-			for _, version := range w.versions {
-				if version.GT(cp.versions[0]) {
-					o.breach("%s at %s beside control plane machine %s at %s", w.name, version, cp.name, cp.versions[0])
-				}
-				if cp.versions[0].Minor > version.Minor+maxLag {
-					o.breach("%s at %s beside control plane machine %s at %s", w.name, version, cp.name, cp.versions[0])
-				}
+// PartOf is the part that a machine belongs to.
+func PartOf(m clusterv1.Machine) string {
+	if _, ok := m.Labels[clusterv1.MachineControlPlaneLabel]; ok {
+		return ControlPlane
+	}
+	return m.Labels["clusterctl-x.io/worker-node-group"]
+}
+
+// skew compares every worker with every machine of the control plane, each with
+// what it is to run and what it runs. A machine that is being deleted runs.
+func (o *Observer) skew(machines []clusterv1.Machine) {
+	var oldest, newest *version.Version
+	for _, m := range machines {
+		if PartOf(m) != ControlPlane {
+			continue
+		}
+		for _, v := range versionsOf(m) {
+			if oldest == nil || v.LessThan(oldest) {
+				oldest = v
+			}
+			if newest == nil || newest.LessThan(v) {
+				newest = v
+			}
+		}
+	}
+	if oldest == nil {
+		o.note("there was no machine of the control plane")
+		return
+	}
+	for _, m := range machines {
+		if PartOf(m) == ControlPlane {
+			continue
+		}
+		for _, v := range versionsOf(m) {
+			if oldest.LessThan(v) {
+				o.note("Machine/%s at %s was newer than the oldest machine of the control plane, at %s", m.Name, v, oldest)
+			}
+			if newest.Minor() > v.Minor()+maxLag {
+				o.note("Machine/%s at %s was too old beside a machine of the control plane at %s", m.Name, v, newest)
 			}
 		}
 	}
 }
 
-func (o *Observer) breach(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	for _, known := range o.report.Breaches {
-		if known == text {
-			return
+// versionsOf are those of a machine and its node.
+func versionsOf(m clusterv1.Machine) []*version.Version {
+	texts := []string{m.Spec.Version}
+	if m.Status.NodeInfo != nil {
+		texts = append(texts, m.Status.NodeInfo.KubeletVersion)
+	}
+	var versions []*version.Version
+	for _, text := range texts {
+		if v, err := version.ParseSemantic(text); err == nil {
+			versions = append(versions, v)
 		}
 	}
-	o.report.Breaches = append(o.report.Breaches, text)
+	return versions
+}
+
+func (o *Observer) neverLower(object, text string) {
+	v, err := version.ParseSemantic(text)
+	if err != nil {
+		o.note("%s has the version %q", object, text)
+		return
+	}
+	if before := o.asked[object]; before != nil && v.LessThan(before) {
+		o.note("%s was set from %s down to %s", object, before, v)
+	}
+	o.asked[object] = v
 }

@@ -186,13 +186,17 @@ func (s soak) watched(ctx context.Context, c *cluster, version string, extra int
 	if err != nil {
 		return err
 	}
-	o, err := observer.Start(ctx, s.config, client.ObjectKey{Namespace: "default", Name: c.name})
+	observing, err := observer.NewClient(s.config)
+	if err != nil {
+		return err
+	}
+	o, err := observer.Start(ctx, observing, client.ObjectKey{Namespace: "default", Name: c.name})
 	if err != nil {
 		return err
 	}
 	err = work(ctx)
-	seen := o.Stop()
-	if err != nil {
+	seen, stopErr := o.Stop(ctx)
+	if err := errors.Join(err, stopErr); err != nil {
 		return err
 	}
 	created := 0
@@ -203,8 +207,8 @@ func (s soak) watched(ctx context.Context, c *cluster, version string, extra int
 	if created < sum || created > sum+extra {
 		return fmt.Errorf("%d machines were made (%v), and the plan had %d", created, seen.Created, sum)
 	}
-	if len(seen.Breaches) > 0 {
-		return fmt.Errorf("the skew policy was broken: %s", strings.Join(seen.Breaches, "; "))
+	if len(seen.Wrong) > 0 {
+		return fmt.Errorf("the observer saw: %s", strings.Join(seen.Wrong, "; "))
 	}
 	if left, err := s.plan(ctx, c); err != nil || !left.Empty() {
 		return fmt.Errorf("something is left to do: %v %w", left.Steps, err)

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// TestCalledOff: a group that goes back to what its nodes run keeps its machines
+// where these were made from the templates that the file asks for, and replaces
+// all of them where they were not.
+func TestCalledOff(t *testing.T) {
+	t.Parallel()
+	const text = `{apiVersion: clusterctl-x.io/v1alpha1, kind: Cluster, metadata: {name: c}, spec: {kubernetesVersion: "1.33",
+datacenterRef: {kind: InMemoryDatacenterConfig, name: c}, clusterNetwork: {pods: {cidrBlocks: [192.168.0.0/16]}, services: {cidrBlocks: [10.96.0.0/12]}},
+workerNodeGroupConfigurations: [{name: md-0, count: 3, kubernetesVersion: "1.32"}]}}`
+	bundles, err := versionsbundle.Parse("bundles", config.Bundles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := spec{data: []byte(text), config: v1alpha1.Decode("c.yaml", []byte(text)), bundles: bundles}
+	old, newer := v1alpha1.MustParseVersion("v1.32.13"), v1alpha1.MustParseVersion("v1.33.13")
+	var rendered []string
+	planned := func(former []string) plan.Plan {
+		group := plan.Part{Version: newer, Oldest: old, Machines: 3, Outdated: 3, Former: former}
+		p, err := (&app{}).prepare(s, origin{
+			start:   plan.Start{ControlPlane: plan.Part{Version: newer, Oldest: newer, Machines: 1, Fresh: 1}, WorkerNodeGroups: map[string]plan.Part{"md-0": group}},
+			compare: func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil },
+			unused:  func([]*unstructured.Unstructured) ([]string, error) { return nil, nil },
+		}, upgradeOptions{}, "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range p.plan.Steps {
+			if len(step.WorkerNodeGroups) != 1 || step.WorkerNodeGroups[0].From != newer || step.WorkerNodeGroups[0].To != old {
+				t.Errorf("a step of another kind: %s", step)
+			}
+		}
+		if former == nil {
+			rendered = changes.Templates(p.stages[1].Parts["md-0"])
+		}
+		return p.plan
+	}
+	if diff := cmp.Diff(plan.Machines{Workers: 3}, planned(nil).MachinesReplaced); diff != "" {
+		t.Errorf("machines of other templates (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(plan.Machines{}, planned(rendered).MachinesReplaced); diff != "" {
+		t.Errorf("machines of the same templates (-want +got):\n%s", diff)
+	}
+}
