@@ -141,10 +141,12 @@ func (p Part) ToReplace() int {
 }
 
 // ComesUp tells whether the part is not done for the only reason that machines
-// are on their way, to it or from it: none that had come up is unwell.
+// are on their way to it, or surplus ones from it: none that had come up is
+// unwell, and none that is wanted goes.
 func (p Part) ComesUp() bool {
+	surplus := len(p.Machines) > p.Replicas
 	return !p.Blocked && !p.Paused && !slices.ContainsFunc(p.Machines, func(m Machine) bool {
-		return m.Node != "" && !m.Deleting && !m.ReadyAt(p.Version)
+		return m.Node != "" && !m.ReadyAt(p.Version) && !(m.Deleting && surplus)
 	})
 }
 

@@ -318,3 +318,33 @@ func TestPartsAndVersions(t *testing.T) {
 		t.Errorf("versions (-want +got):\n%s", diff)
 	}
 }
+
+// TestComesUp: a part whose machines are on their way is not unwell.
+func TestComesUp(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*state.Part)
+		want   bool
+	}{
+		"as wanted":       {func(*state.Part) {}, true},
+		"machine missing": {func(p *state.Part) { p.Machines = p.Machines[:1] }, true},
+		"machine that comes up": {second(func(m *state.Machine) {
+			m.Ready, m.Phase, m.Node, m.Kubelet = false, "Provisioning", "", v1alpha1.Version{}
+		}), true},
+		"machine that is unwell":   {second(func(m *state.Machine) { m.Ready = false }), false},
+		"wanted machine that goes": {second(func(m *state.Machine) { m.Deleting = true }), false},
+		"surplus machine that goes": {func(p *state.Part) {
+			p.Machines = append(p.Machines, machine("c", func(m *state.Machine) { m.Deleting = true }))
+		}, true},
+		"blocked": {func(p *state.Part) { p.Machines, p.Blocked = nil, true }, false},
+		"paused":  {func(p *state.Part) { p.Machines, p.Paused = nil, true }, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := part("md-0", test.change).ComesUp(); got != test.want {
+				t.Errorf("ComesUp is %t, want %t", got, test.want)
+			}
+		})
+	}
+}

@@ -195,7 +195,7 @@ func stalePlan(t *testing.T, namespace string, spec clusterSpec) {
 		t.Fatal(err)
 	}
 	const has = "error: cluster refused/refused has changed since the plan was made; look at the new one with 'plan upgrade', or run the same command again without --plan\n"
-	refused(t, 4, namespace, file, has+"  generation of Cluster/refused: "+strconv.Itoa(now-1)+" in the plan, "+generation+" now\n", "--plan", saved)
+	refused(t, 4, namespace, file, has+"  Cluster/refused has changed: its generation is "+generation+", and was "+strconv.Itoa(now-1)+"\n", "--plan", saved)
 	setPaused(t, namespace, "refused", false)
 
 	offline := filepath.Join(t.TempDir(), "plan.json")
