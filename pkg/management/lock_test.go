@@ -104,6 +104,25 @@ func TestLockIsAcquired(t *testing.T) {
 			},
 			locked{Err: works + at(29500*time.Millisecond) + remedy, After: 15 * time.Second, Waiting: []string{"dead"}},
 		},
+		"a third one takes it, and its clock stands still": {
+			false, nil, func(l *leases) {
+				l.heldBy("dead")
+				time.AfterFunc(4500*time.Millisecond, func() {
+					l.change(func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = new("another") })
+				})
+			},
+			locked{Err: works + at(15*time.Second) + remedy, After: 5 * time.Second, Waiting: []string{"dead"}},
+		},
+		"another makes it at the same time": {
+			false, nil, func(l *leases) {
+				l.before = func(_ context.Context, verb string) error {
+					if verb == "create" {
+						l.heldBy("another")
+					}
+					return nil
+				}
+			}, locked{After: 17 * time.Second, Waiting: []string{"another"}},
+		},
 		"it is no lock of ours": {
 			false, nil, func(l *leases) {
 				l.heldBy("dead")

@@ -116,6 +116,7 @@ func TestClusterAPITooOld(t *testing.T) {
 		"too old":                {"apis/cluster.x-k8s.io/v1beta2", document(cluster, isOld), []string{tooOld}},
 		"without a status":       {"apis/cluster.x-k8s.io/v1beta2", document(cluster, noStatus), []string{tooOld}},
 		"another kind":           {"apis/cluster.x-k8s.io/v1beta2", document("io.x-k8s.cluster.v1beta2.MyCluster", isNew), []string{tooOld}},
+		"another version":        {"apis/cluster.x-k8s.io/v1beta2", document("io.x-k8s.cluster.xv1beta2.Cluster", isNew), []string{tooOld}},
 		"an older version of it": {"apis/cluster.x-k8s.io/v1beta2", document("io.x-k8s.cluster.v1beta1.Cluster", isNew), []string{tooOld}},
 		"without the group":      {"apis/cluster.x-k8s.io/v1beta1", document(cluster, isNew), []string{tooOld}},
 		"no document":            {"apis/cluster.x-k8s.io/v1beta2", `no JSON`, []string{"error: reading the schema of v1beta2.Cluster: invalid character 'o' in literal null (expecting 'u')"}},

@@ -146,6 +146,8 @@ func TestPrune(t *testing.T) {
 	}
 	foreign := deploymentOf("MachineDeployment", "x", "t")
 	foreign.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c"})
+	labeled := bare("ConfigMap", "t", "c") // as clusterctl move wants it of a user's
+	labeled.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c"})
 	elsewhere := bare("DevMachineTemplate", "t", "c")
 	elsewhere.SetNamespace("other")
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "t", errors.New("no"))
@@ -160,6 +162,7 @@ func TestPrune(t *testing.T) {
 		"templates only":                       {attic{objects: slices.Concat(templates, rest)}, keep, true, of(bothTemplates)},
 		"what is to be":                        {attic{objects: slices.Concat(templates, rest)}, slices.Concat(keep, rest, templates[:1]), false, of("KubeadmConfigTemplate/t Background")},
 		"of another cluster":                   {attic{objects: []*unstructured.Unstructured{bare("DevMachineTemplate", "t", "d"), bare("ConfigMap", "t", "d")}}, keep, false, result{}},
+		"of Cluster API's":                     {attic{objects: []*unstructured.Unstructured{labeled}}, keep, false, result{}},
 		"in another namespace":                 {attic{objects: []*unstructured.Unstructured{elsewhere}}, keep, false, result{}},
 		"no template":                          {attic{objects: []*unstructured.Unstructured{bare("MachineDeployment", "t", "c"), bare("Secret", "t", "c"), bare("KubeadmControlPlane", "t", "c")}}, keep, false, result{}},
 		"a MachineDeployment":                  {attic{objects: append(templates, deploymentOf("MachineDeployment", "md", "t"))}, keep, false, result{}},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -55,6 +56,9 @@ func TestRunInOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, w.events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(w.run(p, 1, nil).Stages, r.Stages); diff != "" {
+		t.Errorf("writing changed what is to be written (-before +after):\n%s", diff)
 	}
 }
 
@@ -246,16 +250,31 @@ func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 }
 
 // TestRunAfterTheClusterAsAWhole: what a step of the control plane changes of
-// the cluster's own objects comes after the control plane.
+// the cluster's own objects comes after the control plane; a template that a
+// group would have then waits for the group.
 func TestRunAfterTheClusterAsAWhole(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1"), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
 	r := w.run(p, 1, nil)
 	r.Stages[1].Cluster[0].SetLabels(map[string]string{"label": "later"})
+	r.Stages[1].Parts["md-0"] = append([]*unstructured.Unstructured{made("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", "new", "", nil)}, r.Stages[1].Parts["md-0"][3])
 	w.begins(r)
 	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply Cluster/c label=later")...)
 	w.roll(controlPlane)
+	w.ends(r)
+}
+
+// TestRunBesideComesFirst: a change beside the steps is made at once wherever it
+// stands, and does not stand for the step of the same group.
+func TestRunBesideComesFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.32.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"), beside(stepOf(plan.InPlace, "", "", "md-0")))
+	r := w.run(p, 1, nil)
+	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1", "apply MachineHealthCheck/c-md-0")
+	w.sees(r, 0, groupTo("md-0", "v1.33.1")...)
+	w.roll("md-0")
 	w.ends(r)
 }
 
