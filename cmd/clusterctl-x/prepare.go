@@ -282,12 +282,12 @@ func (s spec) withRecord(record management.Record, recorded bool, name string) (
 }
 
 // record is what is kept about the cluster once the plan is begun: the file,
-// unless only a part of it is applied, and the releases that the cluster runs
-// until the plan has come to its end.
+// unless only a part of it is applied, the versions that the plan leads to, and
+// the releases that the cluster runs until then.
 func (p prepared) record(before management.Record, whole bool) management.Record {
-	record := before
+	record := management.Record{Spec: before.Spec, Versions: p.plan.To}
 	if whole {
-		record = management.Record{Spec: string(p.spec.data), Versions: p.resolved.Versions}
+		record.Spec = string(p.spec.data)
 	}
 	releases := versionsbundle.Set{}
 	for i := range len(p.plan.Steps) + 1 {
