@@ -284,6 +284,17 @@ func (l *lock) release(ctx context.Context) {
 	_ = l.c.Update(ctx, &l.lease, FieldOwner)
 }
 
+// whileHeld writes something patiently, and only where the lock of the context
+// is still this run's.
+func whileHeld(ctx context.Context, write func() error) error {
+	return patiently(ctx, func() error {
+		if err := stillHeld(ctx); err != nil {
+			return err
+		}
+		return write()
+	})
+}
+
 // LockHolder names the run that works on a cluster now; it is empty where none
 // does. It compares with this machine's clock, which is good enough to tell, and
 // for nothing else.

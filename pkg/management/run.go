@@ -177,10 +177,7 @@ func (r *run) takeGroup(ctx context.Context, stage Objects, step plan.Step, grou
 	}
 	_, name, _ := strings.Cut(part.Object, "/")
 	deployment := &clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: name}}
-	err := patiently(ctx, func() error {
-		if err := stillHeld(ctx); err != nil {
-			return err
-		}
+	err := whileHeld(ctx, func() error {
 		return client.IgnoreNotFound(r.c.Delete(ctx, deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	})
 	if err != nil {
@@ -224,7 +221,7 @@ func (r *run) annotateOthers(ctx context.Context, stage Objects) error {
 				continue
 			}
 			patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, clusterv1.MachineSetSkipPreflightChecksAnnotation, value))
-			if err := patiently(ctx, func() error { return client.IgnoreNotFound(r.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner)) }); err != nil {
+			if err := whileHeld(ctx, func() error { return client.IgnoreNotFound(r.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner)) }); err != nil {
 				return fmt.Errorf("annotating %s: %w", objectName(object), err)
 			}
 		}
@@ -376,10 +373,7 @@ func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) erro
 		options = append(options, client.ForceOwnership)
 	}
 	var written *unstructured.Unstructured
-	err := patiently(ctx, func() error {
-		if err := stillHeld(ctx); err != nil {
-			return err
-		}
+	err := whileHeld(ctx, func() error {
 		written = object.DeepCopy()
 		return r.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(written), options...)
 	})

@@ -284,6 +284,15 @@ func (w *world) client() *Client {
 			delete(w.objects, name)
 			return nil
 		},
+		Patch: func(_ context.Context, _ client.WithWatch, o client.Object, patch client.Patch, _ ...client.PatchOption) error {
+			data, err := patch.Data(o)
+			name := o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
+			w.writes = append(w.writes, fmt.Sprintf("patch %s %s %s", name, patch.Type(), data))
+			if _, ok := w.objects[name]; !ok {
+				return missing(name)
+			}
+			return err
+		},
 		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
 			event := o.(*corev1.Event)
 			w.events = append(w.events, event.Reason+": "+event.Message)
@@ -350,4 +359,22 @@ func (w *world) wrote(when string, want []string) {
 	if diff := cmp.Diff(want, w.writes); diff != "" {
 		w.t.Errorf("writes %s (-want +got):\n%s", when, diff)
 	}
+}
+
+// both is a client that lists and deletes with another one.
+func both(c, other *Client) *Client {
+	return &Client{config: c.config, Client: listing{c.Client, other.Client}}
+}
+
+type listing struct {
+	client.Client
+	other client.Client
+}
+
+func (l listing) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return l.other.List(ctx, list, options...)
+}
+
+func (l listing) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
+	return l.other.Delete(ctx, o, options...)
 }
