@@ -53,8 +53,11 @@ func (a *attic) client() *Client {
 		var o client.ListOptions
 		o.ApplyOptions(options)
 		kind := strings.TrimSuffix(into.GetObjectKind().GroupVersionKind().Kind, "List")
-		if _, ok := into.(*clusterv1.MachineList); ok {
+		switch into.(type) { // these do not say what they are
+		case *clusterv1.MachineList:
 			kind = "Machine"
+		case *clusterv1.MachineDeploymentList:
+			kind = "MachineDeployment"
 		}
 		if err := a.listErr[kind]; err != nil {
 			return err
@@ -70,6 +73,8 @@ func (a *attic) client() *Client {
 				list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 					Namespace: object.GetNamespace(), Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations(), ManagedFields: object.GetManagedFields(),
 				}})
+			case *clusterv1.MachineDeploymentList:
+				list.Items = append(list.Items, clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Name: object.GetName()}})
 			case *clusterv1.MachineList:
 				var machine clusterv1.Machine
 				if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &machine); err != nil {
@@ -196,5 +201,50 @@ func TestPrune(t *testing.T) {
 				t.Errorf("pruned (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestPruneLeavesWhatItDidNotWrite: labels may have been copied.
+func TestPruneLeavesWhatItDidNotWrite(t *testing.T) {
+	t.Parallel()
+	var objects []*unstructured.Unstructured
+	for name, managers := range map[string][]string{"theirs": {"kubectl"}, "nobodys": nil, "ours-too": {"kubectl", "clusterctl-x"}} {
+		object := ofCluster("", "ConfigMap", name, "c", nil)
+		var fields []metav1.ManagedFieldsEntry
+		for _, manager := range managers {
+			fields = append(fields, metav1.ManagedFieldsEntry{Manager: manager})
+		}
+		object.SetManagedFields(fields)
+		objects = append(objects, object)
+	}
+	a := attic{objects: objects}
+	if err := a.client().prune(t.Context(), clusterKey(), nil, false); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"ConfigMap/ours-too Background"}, a.deleted); diff != "" {
+		t.Errorf("deleted (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnused are the objects that a plan names because the spec asks for them no
+// longer; what goes with a group or with its machines is not told by itself.
+func TestUnused(t *testing.T) {
+	t.Parallel()
+	objects := []*unstructured.Unstructured{
+		ofCluster(bootstrap, "KubeadmConfigTemplate", "t", "c", nil),
+		ofCluster("cluster.x-k8s.io", "MachineHealthCheck", "c-md-0", "c", nil), ofCluster("cluster.x-k8s.io", "MachineHealthCheck", "c-md-1", "c", nil),
+		ofCluster("cluster.x-k8s.io", "MachineHealthCheck", "c", "c", nil), ofCluster("addons.cluster.x-k8s.io", "ClusterResourceSet", "c-cni", "c", nil),
+		ofCluster("", "ConfigMap", "c-cni", "c", nil), ofCluster("", "ConfigMap", "kept", "c", nil),
+		deploymentOf("MachineDeployment", "c-md-0", "u"), deploymentOf("MachineDeployment", "c-md-1", "u"),
+	}
+	a := attic{objects: objects}
+	got, err := a.client().Unused(t.Context(), clusterKey(), []*unstructured.Unstructured{objects[6], objects[8]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// md-0 goes, and its health check with it; md-1 stays without its own.
+	want := []string{"MachineHealthCheck/c-md-1", "MachineHealthCheck/c", "ClusterResourceSet/c-cni", "ConfigMap/c-cni"}
+	if diff := cmp.Diff(want, got); diff != "" || a.deleted != nil {
+		t.Errorf("deleted %s; unused (-want +got):\n%s", a.deleted, diff)
 	}
 }

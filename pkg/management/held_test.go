@@ -1,0 +1,232 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// TestStillHeld: who has the lock is read before a write, not remembered from
+// the last renewal.
+func TestStillHeld(t *testing.T) {
+	t.Parallel()
+	const works = " works on cluster ns/c now, so this run wrote nothing more; what it began goes on"
+	tests := map[string]struct {
+		then func(l *leases)
+		want string
+	}{
+		"this run":      {func(*leases) {}, ""},
+		"another":       {func(l *leases) { l.renewedBy("another") }, "another" + works},
+		"given back":    {func(l *leases) { l.renewedBy("") }, "nobody" + works},
+		"deleted":       {func(l *leases) { l.lease = nil }, "nobody" + works},
+		"nobody knows":  {func(l *leases) { l.before = func(context.Context, string) error { return errors.New("no answer") } }, "no answer"},
+		"with an extra": {func(l *leases) { l.change(func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) }, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var l leases
+				held, _ := l.try(t, t.Context(), false)
+				test.then(&l)
+				got, wrote := "", false
+				if err := whileHeld(held, func() error { wrote = true; return nil }); err != nil {
+					got = err.Error()
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" || wrote != (test.want == "") {
+					t.Errorf("wrote is %t; error (-want +got):\n%s", wrote, diff)
+				}
+			})
+		})
+	}
+	t.Run("without a lock", func(t *testing.T) {
+		t.Parallel()
+		wrote := false
+		if err := whileHeld(t.Context(), func() error { wrote = true; return nil }); err != nil || !wrote {
+			t.Errorf("wrote is %t, error is %v", wrote, err)
+		}
+	})
+}
+
+// TestRunLooksAtItsLock before each write, whichever it is: its turn was ended,
+// and no renewal has told it yet.
+func TestRunLooksAtItsLock(t *testing.T) {
+	t.Parallel()
+	for name, steps := range everyWrite() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var l leases
+				held, _ := l.try(t, t.Context(), false)
+				l.renewedBy("another")
+				w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+				err := goOn(held, w, w.run(aPlan(w.seen.Versions(), w.seen.Versions(), steps...), 1, nil))
+				if lost := (*LockedError)(nil); !errors.As(err, &lost) || lost.Holder != "another" || !lost.Lost {
+					t.Errorf("error is %v", err)
+				}
+				w.wrote("after its turn", nil)
+			})
+		})
+	}
+	t.Run("between two writes", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			var l leases
+			held, _ := l.try(t, t.Context(), false)
+			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+			w.apply = func(o *unstructured.Unstructured) error {
+				if o.GetKind() == "KubeadmControlPlane" {
+					l.renewedBy("another")
+				}
+				return nil
+			}
+			r := w.run(aPlan(w.seen.Versions(), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
+			r.Stages[1].Parts, r.Stages[1].Others = map[string][]*unstructured.Unstructured{controlPlane: r.Stages[1].Parts[controlPlane]}, others("yes")
+			if lost := (*LockedError)(nil); !errors.As(goOn(held, w, r), &lost) {
+				t.Error("it did not notice")
+			}
+			w.wrote("before its turn ended", controlPlaneTo("v1.33.1"))
+		})
+	})
+}
+
+// others is md-0 of an upgrade that is not about it.
+func others(value string) map[string][]*unstructured.Unstructured {
+	objects := stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil).Parts["md-0"]
+	annotations := map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: value, "more": "x"}
+	if value == "" {
+		annotations = nil
+	}
+	for _, object := range objects {
+		object.SetAnnotations(annotations)
+	}
+	return map[string][]*unstructured.Unstructured{"md-0": objects}
+}
+
+// TestRunAnnotatesOthers: of a group that the upgrade is not about one
+// annotation is written, after the control plane, where it is to have it.
+func TestRunAnnotatesOthers(t *testing.T) {
+	t.Parallel()
+	const patch = `patch MachineDeployment/c-md-0 application/merge-patch+json {"metadata":{"annotations":{"machineset.cluster.x-k8s.io/skip-preflight-checks":"KubeadmVersionSkew"}}}`
+	tests := map[string]struct {
+		others map[string][]*unstructured.Unstructured
+		gone   bool
+		want   []string
+	}{
+		"is to have it": {others("KubeadmVersionSkew"), false, append(controlPlaneTo("v1.33.1"), patch)},
+		"is not to":     {others(""), false, controlPlaneTo("v1.33.1")},
+		"is gone":       {others("KubeadmVersionSkew"), true, append(controlPlaneTo("v1.33.1"), patch)},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+			r := w.run(aPlan(versionsOf("v1.32.1"), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
+			for i := range r.Stages {
+				r.Stages[i].Others = test.others
+			}
+			if test.gone {
+				delete(w.objects, "MachineDeployment/c-md-0")
+			}
+			w.begins(r)
+			w.sees(r, 0, test.want...)
+		})
+	}
+}
+
+// TestRunLeavesNobodyBehind: a machine that came since the plan was made keeps
+// the control plane where it is; nothing of the step is written.
+func TestRunLeavesNobodyBehind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.32.1"))
+	w.seen.Others = []state.Other{{Object: "Machine/x", Version: versionsOf("v1.29.1").ControlPlane}}
+	r := w.run(aPlan(versionsOf("v1.32.1"), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
+	want := &MovedError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old beside a control plane at v1.33.1; upgrade or delete it"}}
+	var got *MovedError
+	errors.As(goOn(t.Context(), w, r), &got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+	w.wrote("all the same", nil)
+}
+
+// TestLockHolder is who works on a cluster now.
+func TestLockHolder(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		given func(l *leases)
+		after time.Duration
+		want  string
+	}{
+		"none":              {func(*leases) {}, 0, ""},
+		"somebody":          {func(l *leases) { l.heldBy("another") }, lockDuration, "another"},
+		"somebody who died": {func(l *leases) { l.heldBy("another") }, lockDuration + time.Second, ""},
+		"given back":        {func(l *leases) { l.heldBy("") }, 0, ""},
+		"never renewed": {func(l *leases) {
+			l.heldBy("x")
+			l.change(func(lease *coordinationv1.Lease) { lease.Spec.RenewTime = nil })
+		}, 0, ""},
+		"without any answer": {func(l *leases) { l.before = func(context.Context, string) error { return errors.New("no") } }, 0, "error: looking who works on cluster ns/c: no"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var l leases
+				test.given(&l)
+				time.Sleep(test.after)
+				got, err := l.client().LockHolder(t.Context(), clusterKey())
+				if err != nil {
+					got = "error: " + err.Error()
+				}
+				if got != test.want {
+					t.Errorf("holder is %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// TestRunEndsThoughNothingCanBeRemoved: what is left over is a warning, and what
+// somebody changed is not.
+func TestRunEndsThoughNothingCanBeRemoved(t *testing.T) {
+	t.Parallel()
+	versions := versionsOf("v1.33.1", "md-0", "v1.33.1")
+	old := ofCluster(infrastructure, "DevMachineTemplate", "old", "c", nil)
+	for name, moved := range map[string]bool{"": false, "and somebody changed something": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, versions)
+			a := attic{objects: []*unstructured.Unstructured{old}, deleteErr: errors.New("no")}
+			r := w.run(plan.Plan{From: versions, To: versions}, 1, nil)
+			r.c = both(r.c, a.client())
+			r.generations["md-0"] = 1
+			if moved {
+				delete(w.objects, "MachineDeployment/c-md-0")
+			}
+			var warned []string
+			r.Warn = func(text string) { warned = append(warned, text) }
+			err := r.finish(t.Context())
+			want := []string{"the upgrade is done, and what it no longer needs could not be removed: deleting DevMachineTemplate/old, which is no longer used: no"}
+			if moved {
+				want = nil
+			}
+			if diff := cmp.Diff(want, warned); diff != "" || (err != nil) != moved {
+				t.Errorf("error is %v; warnings (-want +got):\n%s", err, diff)
+			}
+			if moved && a.deleted != nil {
+				t.Errorf("%s was deleted", a.deleted)
+			}
+		})
+	}
+}
