@@ -47,24 +47,16 @@ func (a *app) describeClusterCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.withTimeout(cmd.Context(), 0)
 			defer cancel()
-			connection, err := a.connect(ctx)
+			l, err := a.find(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			key := a.key(args[0], "", connection)
-			cluster, exists, err := connection.Observe(ctx, key)
+			asked, err := a.lastAsked(ctx, l.connection, l.key)
 			if err != nil {
 				return err
 			}
-			if !exists {
-				return notFound(key)
-			}
-			asked, err := a.lastAsked(ctx, connection, key)
-			if err != nil {
-				return err
-			}
-			lags := asked.lags(cluster)
-			return a.print(document("Cluster", describedCluster{cluster, lags}), func() error { return a.style(a.out).Tree(a.out, cluster, lags, time.Now()) })
+			lags := asked.lags(l.state)
+			return a.print(document("Cluster", describedCluster{l.state, lags}), func() error { return a.style(a.out).Tree(a.out, l.state, lags, time.Now()) })
 		},
 	}
 }
@@ -75,8 +67,19 @@ type describedCluster struct {
 	Lags []plan.Lag `json:"lags,omitempty"`
 }
 
-func notFound(key client.ObjectKey) error {
-	return fmt.Errorf("cluster %s: %w; 'clusterctl-x get clusters -A' lists the ones there are", key, management.ErrNotFound)
+// find looks at the cluster of a name. It is an error where there is none.
+func (a *app) find(ctx context.Context, name string) (live, error) {
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return live{}, err
+	}
+	l := live{connection: connection, key: a.key(name, "", connection)}
+	cluster, exists, err := l.Observe(ctx, l.key)
+	if err == nil && !exists {
+		err = fmt.Errorf("cluster %s: %w; 'clusterctl-x get clusters -A' lists the ones there are", l.key, management.ErrNotFound)
+	}
+	l.state = cluster
+	return l, err
 }
 
 func (a *app) getClustersCommand() *cobra.Command {

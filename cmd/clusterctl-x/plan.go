@@ -201,17 +201,16 @@ func atRest(resolved validations.Resolved) plan.Start {
 // compareOffline is management.Compare with rendered objects in the place of
 // live ones.
 func compareOffline(before, wanted []*unstructured.Unstructured) ([]management.Change, error) {
-	name := func(kind, name string) string { return kind + "/" + name }
 	old, fresh := map[string]*unstructured.Unstructured{}, map[string]*unstructured.Unstructured{}
 	for _, object := range before {
-		old[name(object.GetKind(), object.GetName())] = object
+		old[changes.ObjectName(object)] = object
 	}
 	for _, object := range wanted {
-		fresh[name(object.GetKind(), object.GetName())] = object
+		fresh[changes.ObjectName(object)] = object
 	}
 	all := make([]management.Change, len(wanted))
 	for i, object := range wanted {
-		all[i] = management.Change{Object: name(object.GetKind(), object.GetName()), Action: management.Created}
+		all[i] = management.Change{Object: changes.ObjectName(object), Action: management.Created}
 		was, exists := old[all[i].Object]
 		if !exists {
 			continue
@@ -219,7 +218,7 @@ func compareOffline(before, wanted []*unstructured.Unstructured) ([]management.C
 		fields, err := changes.Between(was, object)
 		if err == nil {
 			fields, err = changes.FollowTemplates(was, object, fields, fresh, func(called string, instead *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-				return old[name(instead.GetKind(), called)], nil
+				return old[instead.GetKind()+"/"+called], nil
 			})
 		}
 		if err != nil {
@@ -239,7 +238,7 @@ func compareOffline(before, wanted []*unstructured.Unstructured) ([]management.C
 func unusedOffline(config *v1alpha1.Config, before management.Objects, keep []*unstructured.Unstructured) []string {
 	kept := map[string]bool{}
 	for _, object := range keep {
-		kept[object.GetKind()+"/"+object.GetName()] = true
+		kept[changes.ObjectName(object)] = true
 	}
 	were := slices.Concat(before.Cluster, before.Parts[v1alpha1.ControlPlaneName])
 	for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
@@ -247,7 +246,7 @@ func unusedOffline(config *v1alpha1.Config, before management.Objects, keep []*u
 	}
 	var names []string
 	for _, object := range were {
-		if name := object.GetKind() + "/" + object.GetName(); !kept[name] && !strings.HasSuffix(object.GetKind(), "Template") {
+		if name := changes.ObjectName(object); !kept[name] && !changes.IsTemplate(object.GetKind()) {
 			names = append(names, name)
 		}
 	}

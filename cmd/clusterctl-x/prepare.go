@@ -230,7 +230,7 @@ func byPart(config *v1alpha1.Config, stage management.Objects, found []managemen
 	part := map[string]string{}
 	for name, objects := range stage.Parts {
 		for _, object := range objects {
-			part[object.GetKind()+"/"+object.GetName()] = name
+			part[changes.ObjectName(object)] = name
 		}
 	}
 	sorted := map[string]plan.Changes{}
@@ -249,7 +249,8 @@ func byPart(config *v1alpha1.Config, stage management.Objects, found []managemen
 				sum.InPlace = append(sum.InPlace, change.Object+" "+f.String())
 			}
 		}
-		if change.Action == management.Created && !strings.Contains(change.Object, "Template/") {
+		kind, _, _ := strings.Cut(change.Object, "/")
+		if change.Action == management.Created && !changes.IsTemplate(kind) {
 			sum.InPlace = append(sum.InPlace, change.Object+" would be created")
 		}
 		sorted[name] = sum

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -84,8 +83,8 @@ func (a *app) sayRemovals(step plan.Step, before management.Objects) {
 	}
 	for _, group := range step.WorkerNodeGroups {
 		for _, object := range before.Parts[group.Name] {
-			if !strings.HasSuffix(object.GetKind(), "Template") {
-				a.say("delete %s/%s: 'kubectl apply' does not", object.GetKind(), object.GetName())
+			if !changes.IsTemplate(object.GetKind()) {
+				a.say("delete %s: 'kubectl apply' does not", changes.ObjectName(object))
 			}
 		}
 	}
@@ -94,14 +93,7 @@ func (a *app) sayRemovals(step plan.Step, before management.Objects) {
 // partAt are the objects of a part at the end of a step. Until a step gives it
 // other machines it keeps the templates that it had.
 func partAt(part string, step int, p plan.Plan, after, before []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	released, later := false, false
-	for i, s := range p.Steps {
-		if s.Moves(part) && (i < step || s.Beside) {
-			released = true
-		}
-		later = later || s.Moves(part)
-	}
-	if released || len(before) == 0 || part == v1alpha1.ControlPlaneName && !later {
+	if p.Released(part, step) || len(before) == 0 {
 		return after, nil
 	}
 	if part == v1alpha1.ControlPlaneName || len(after) == 0 {
@@ -109,12 +101,12 @@ func partAt(part string, step int, p plan.Plan, after, before []*unstructured.Un
 	}
 	var objects []*unstructured.Unstructured
 	for _, object := range before {
-		if strings.HasSuffix(object.GetKind(), "Template") {
+		if changes.IsTemplate(object.GetKind()) {
 			objects = append(objects, object)
 		}
 	}
 	for _, object := range after {
-		if strings.HasSuffix(object.GetKind(), "Template") {
+		if changes.IsTemplate(object.GetKind()) {
 			continue
 		}
 		held := object.DeepCopy()
@@ -135,7 +127,7 @@ func encodeAll(objects []*unstructured.Unstructured) ([]templater.Object, error)
 	for i, object := range objects {
 		text, err := yaml.Marshal(object.Object)
 		if err != nil {
-			return nil, fmt.Errorf("writing %s/%s: %w", object.GetKind(), object.GetName(), err)
+			return nil, fmt.Errorf("writing %s: %w", changes.ObjectName(object), err)
 		}
 		encoded[i] = templater.Object{Kind: object.GroupVersionKind(), Name: object.GetName(), YAML: text}
 	}

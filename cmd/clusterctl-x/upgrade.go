@@ -219,10 +219,7 @@ func (a *app) rest(ctx context.Context, l live, o upgradeOptions) error {
 
 // preflight looks for what stands in the way, without a write.
 func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOptions) error {
-	var known []management.Finding
-	for _, finding := range validations.Way(p.resolved.Config, p.plan, p.spec.bundles) {
-		known = append(known, management.Finding(finding))
-	}
+	known := validations.Way(p.resolved.Config, p.plan, p.spec.bundles)
 	if err := l.Preflight(ctx, l.state, p.plan, known, o.skip, func(text string) { a.warning("%s", text) }); err != nil {
 		return err
 	}

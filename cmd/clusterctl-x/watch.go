@@ -31,24 +31,18 @@ func (a *app) watchClusterCommand() *cobra.Command {
 }
 
 func (a *app) watchCluster(ctx context.Context, name string) error {
-	connection, err := a.connect(ctx)
+	l, err := a.find(ctx, name)
 	if err != nil {
 		return err
 	}
-	key := a.key(name, "", connection)
-	if _, exists, err := connection.Observe(ctx, key); err != nil {
-		return err
-	} else if !exists {
-		return notFound(key)
-	}
-	asked, err := a.lastAsked(ctx, connection, key)
+	asked, err := a.lastAsked(ctx, l.connection, l.key)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	progress := a.progress()
 	var seen watched
-	err = connection.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
+	err = l.Watch(ctx, l.key, func(cluster state.Cluster, exists bool) (bool, error) {
 		if seen.gone = !exists; seen.gone {
 			return true, nil
 		}
@@ -59,19 +53,19 @@ func (a *app) watchCluster(ctx context.Context, name string) error {
 			return cluster.Done(), nil
 		}
 		// Somebody takes the next step, or nobody does.
-		holder, err := connection.LockHolder(ctx, key)
+		holder, err := l.LockHolder(ctx, l.key)
 		return holder == "", err
 	})
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, seen.cluster.Waiting())
+		return fmt.Errorf("%w watching; cluster %s waits for %s", err, l.key, seen.cluster.Waiting())
 	case errors.Is(err, context.Canceled):
 		return interruptedError("watching changes nothing, and nothing stops with it")
 	case err != nil:
 		return err
 	}
-	return a.result("%s", seen.result(key, time.Since(began).Round(time.Second)))
+	return a.result("%s", seen.result(l.key, time.Since(began).Round(time.Second)))
 }
 
 // watched is what was seen of a cluster in the end.

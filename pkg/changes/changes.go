@@ -25,6 +25,11 @@ type Field struct {
 // String is the field with its change.
 func (f Field) String() string { return f.Path + " " + f.Change }
 
+// ObjectName is the name by which people are told of an object: Kind/name.
+func ObjectName(object *unstructured.Unstructured) string {
+	return object.GetKind() + "/" + object.GetName()
+}
+
 // Between lists the fields in which after differs from before, besides those
 // that the API server writes itself. It is sorted by path.
 func Between(before, after *unstructured.Unstructured) ([]Field, error) {
@@ -38,7 +43,7 @@ func Between(before, after *unstructured.Unstructured) ([]Field, error) {
 	}
 	patch, err := jsonpatch.CreatePatch(old, wanted)
 	if err != nil {
-		return nil, fmt.Errorf("comparing %s/%s: %w", before.GetKind(), before.GetName(), err)
+		return nil, fmt.Errorf("comparing %s: %w", ObjectName(before), err)
 	}
 	fields := make([]Field, len(patch))
 	for i, operation := range patch {
@@ -51,7 +56,7 @@ func Between(before, after *unstructured.Unstructured) ([]Field, error) {
 		default:
 			value, err := fieldValue(operation.Value)
 			if err != nil {
-				return nil, fmt.Errorf("comparing %s/%s: %s: %w", before.GetKind(), before.GetName(), fields[i].Path, err)
+				return nil, fmt.Errorf("comparing %s: %s: %w", ObjectName(before), fields[i].Path, err)
 			}
 			fields[i].Change = "would become " + value
 		}

@@ -22,6 +22,13 @@ func object(kind string, metadata, fields map[string]any) *unstructured.Unstruct
 	return &unstructured.Unstructured{Object: o}
 }
 
+func TestObjectName(t *testing.T) {
+	t.Parallel()
+	if got, want := changes.ObjectName(object("Cluster", map[string]any{"name": "prod", "namespace": "ns"}, nil)), "Cluster/prod"; got != want {
+		t.Errorf("name is %s, want %s", got, want)
+	}
+}
+
 // TestBetween: what would change is in the order of its paths, each as it
 // stands in the object, with values that can be read.
 func TestBetween(t *testing.T) {

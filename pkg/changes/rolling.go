@@ -40,14 +40,14 @@ func Hold(wanted, live *unstructured.Unstructured) error {
 		fields := strings.Split(strings.TrimPrefix(path, "/"), "/")
 		value, found, err := unstructured.NestedFieldCopy(live.Object, fields...)
 		if err != nil {
-			return fmt.Errorf("reading %s of %s/%s: %w", fieldPath(path), live.GetKind(), live.GetName(), err)
+			return fmt.Errorf("reading %s of %s: %w", fieldPath(path), ObjectName(live), err)
 		}
 		if !found {
 			unstructured.RemoveNestedField(wanted.Object, fields...)
 			continue
 		}
 		if err := unstructured.SetNestedField(wanted.Object, value, fields...); err != nil {
-			return fmt.Errorf("holding %s of %s/%s: %w", fieldPath(path), wanted.GetKind(), wanted.GetName(), err)
+			return fmt.Errorf("holding %s of %s: %w", fieldPath(path), ObjectName(wanted), err)
 		}
 	}
 	return nil

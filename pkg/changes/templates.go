@@ -8,6 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
+// IsTemplate tells whether objects of a kind are templates, which are never
+// changed: one with another content has another name.
+func IsTemplate(kind string) bool { return strings.HasSuffix(kind, "Template") }
+
 // FollowTemplates puts the fields in which templates differ in the place of
 // their names: a name says nothing to people. wanted are the objects to be, by
 // Kind/name; find returns the template of a name in whose place another one
@@ -22,7 +26,7 @@ func FollowTemplates(before, after *unstructured.Unstructured, fields []Field, w
 		}
 		inside, err := templateFields(before, after, path, wanted, find)
 		if err != nil {
-			return nil, fmt.Errorf("comparing the templates of %s/%s: %w", after.GetKind(), after.GetName(), err)
+			return nil, fmt.Errorf("comparing the templates of %s: %w", ObjectName(after), err)
 		}
 		if len(inside) > 0 {
 			fields = slices.Replace(fields, i, i+1, inside...)

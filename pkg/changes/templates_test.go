@@ -31,6 +31,18 @@ func template(kind, name, label string, spec map[string]any) *unstructured.Unstr
 	return object(kind, map[string]any{"name": name, "labels": map[string]any{"a": label}, "uid": label}, map[string]any{"spec": spec, "status": map[string]any{"a": label}})
 }
 
+func TestIsTemplate(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]bool{
+		"KubeadmConfigTemplate": true, "DevMachineTemplate": true, "DockerMachineTemplate": true,
+		"KubeadmConfig": false, "MachineDeployment": false, "Template2": false, "": false,
+	} {
+		if got := changes.IsTemplate(kind); got != want {
+			t.Errorf("%q is a template: %t, want %t", kind, got, want)
+		}
+	}
+}
+
 // TestFollowTemplates: fields stand in the place of the name of the template
 // that has them.
 func TestFollowTemplates(t *testing.T) {
@@ -96,7 +108,7 @@ func TestFollowTemplates(t *testing.T) {
 			named := func(objects objects) map[string]*unstructured.Unstructured {
 				byName := map[string]*unstructured.Unstructured{}
 				for _, o := range objects {
-					byName[o.GetKind()+"/"+o.GetName()] = o
+					byName[changes.ObjectName(o)] = o
 				}
 				return byName
 			}

@@ -75,7 +75,7 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 	for _, object := range objects {
 		change, err := w.Try(ctx, object)
 		if err != nil {
-			return nil, fmt.Errorf("trying to apply %s/%s: %w", object.GetKind(), object.GetName(), err)
+			return nil, fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
 		}
 		all = append(all, change)
 		if change.Action == Changed {
@@ -93,7 +93,7 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 			continue
 		}
 		if err := w.Write(ctx, object); err != nil {
-			return nil, fmt.Errorf("applying %s/%s: %w; run the same command again to go on", object.GetKind(), object.GetName(), err)
+			return nil, fmt.Errorf("applying %s: %w; run the same command again to go on", changes.ObjectName(object), err)
 		}
 	}
 	return all, nil
@@ -122,7 +122,7 @@ func (c *Client) Try(ctx context.Context, object *unstructured.Unstructured) (Ch
 
 // tryOnce returns also the resource version of the object that it compared with.
 func (c *Client) tryOnce(ctx context.Context, object *unstructured.Unstructured) (Change, string, error) {
-	change := Change{Object: object.GetKind() + "/" + object.GetName()}
+	change := Change{Object: changes.ObjectName(object)}
 	live, err := c.live(ctx, object)
 	exists := !apierrors.IsNotFound(err)
 	if err != nil && exists {

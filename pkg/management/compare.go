@@ -20,7 +20,7 @@ const maxRequests = 8
 func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]Change, error) {
 	named := map[string]*unstructured.Unstructured{}
 	for _, object := range objects {
-		named[objectName(object)] = object
+		named[changes.ObjectName(object)] = object
 	}
 	all := make([]Change, len(objects))
 	var tasks errgroup.Group
@@ -32,7 +32,7 @@ func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructur
 				change.Fields, err = c.fields(ctx, object, change.Fields, named)
 			}
 			if err != nil {
-				return fmt.Errorf("trying to apply %s: %w", objectName(object), err)
+				return fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
 			}
 			all[i] = change
 			return nil
@@ -42,10 +42,6 @@ func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructur
 		return nil, c.explain(ctx, err)
 	}
 	return all, nil
-}
-
-func objectName(object *unstructured.Unstructured) string {
-	return object.GetKind() + "/" + object.GetName()
 }
 
 // fields are those of a change with the ones of templates in the place of their

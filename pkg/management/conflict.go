@@ -8,6 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
 // ConflictError says which fields others own that an upgrade would change.
@@ -38,7 +40,7 @@ func conflicts(object *unstructured.Unstructured, err error) []string {
 	var fields []string
 	for _, cause := range status.Status().Details.Causes {
 		if cause.Type == metav1.CauseTypeFieldManagerConflict {
-			fields = append(fields, objectName(object)+" "+strings.TrimPrefix(cause.Field, ".")+": "+cause.Message)
+			fields = append(fields, changes.ObjectName(object)+" "+strings.TrimPrefix(cause.Field, ".")+": "+cause.Message)
 		}
 	}
 	return fields

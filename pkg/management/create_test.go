@@ -23,7 +23,7 @@ func TestCreateOrder(t *testing.T) {
 	cluster, controlPlane, group := object("Cluster", "a"), object("KubeadmControlPlane", "a"), object("MachineDeployment", "a-md-0")
 	objects := []*unstructured.Unstructured{cluster, controlPlane, group}
 	change := func(o *unstructured.Unstructured, action Action, fields ...changes.Field) Change {
-		return Change{Object: o.GetKind() + "/" + o.GetName(), Action: action, Fields: fields}
+		return Change{Object: changes.ObjectName(o), Action: action, Fields: fields}
 	}
 	refused := errors.New("webhook says no")
 

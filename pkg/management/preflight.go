@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -33,13 +34,7 @@ func Checks() []string {
 // PreflightError has what stands in the way of an upgrade.
 type PreflightError struct {
 	Cluster  string
-	Findings []Finding
-}
-
-// Finding is what a preflight found.
-type Finding struct {
-	Check  string
-	Reason string // with the remedy
+	Findings []plan.Finding
 }
 
 func (e *PreflightError) Error() string {
@@ -54,12 +49,12 @@ func (e *PreflightError) Error() string {
 // Preflight looks for what stands in the way of a plan, with all checks that are
 // not to be skipped, and writes nothing. What is found, and what is known
 // already, is one *PreflightError; warn is told what could not be looked at.
-func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Plan, known []Finding, skip []string, warn func(string)) error {
+func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Plan, known []plan.Finding, skip []string, warn func(string)) error {
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	checks := map[string]func() ([]string, error){
 		CheckClusterAPI: func() ([]string, error) { return c.clusterAPITooOld() },
 		CheckPrivileges: func() ([]string, error) { return c.missingPrivileges(ctx, key.Namespace) },
-		CheckPaused:     func() ([]string, error) { return paused(cluster), nil },
+		CheckPaused:     func() ([]string, error) { return paused(cluster, p), nil },
 		CheckHealth:     func() ([]string, error) { return unhealthy(cluster, p), nil },
 		CheckBudgets:    func() ([]string, error) { return c.blockingBudgets(ctx, cluster, p, warn) },
 	}
@@ -81,7 +76,7 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 	refused := &PreflightError{Cluster: key.String()}
 	for i, reasons := range found {
 		for _, reason := range reasons {
-			refused.Findings = append(refused.Findings, Finding{Check: names[i], Reason: reason})
+			refused.Findings = append(refused.Findings, plan.Finding{Check: names[i], Reason: reason})
 		}
 	}
 	for _, finding := range known {
@@ -95,16 +90,21 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 	return nil
 }
 
-// paused are the objects that Cluster API does nothing about. Those of others
-// keep no upgrade from its end.
-func paused(cluster state.Cluster) []string {
+// paused are the objects that Cluster API does nothing about. Groups of others,
+// and those that the plan does nothing to, keep no upgrade from its end.
+func paused(cluster state.Cluster, p plan.Plan) []string {
 	var reasons []string
 	if cluster.Paused {
 		reasons = append(reasons, fmt.Sprintf("Cluster/%s is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false", cluster.Name))
 	}
-	for _, part := range cluster.Parts() {
-		if part.Paused && !part.Foreign {
-			reasons = append(reasons, part.Object+" is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused, or set its spec.paused to false")
+	const says = " is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused"
+	if cluster.ControlPlane.Paused {
+		reasons = append(reasons, cluster.ControlPlane.Object+says)
+	}
+	for _, group := range cluster.WorkerNodeGroups {
+		touched := slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Group(group.Name).Name == group.Name })
+		if group.Paused && !group.Foreign && touched {
+			reasons = append(reasons, group.Object+says+", or set its spec.paused to false")
 		}
 	}
 	return reasons
@@ -159,7 +159,7 @@ func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructure
 		tasks.Go(func() error {
 			err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), options...)
 			if owned[i] = conflicts(object, err); err != nil && len(owned[i]) == 0 {
-				return fmt.Errorf("trying to apply %s: %w", objectName(object), err)
+				return fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
 			}
 			return nil
 		})

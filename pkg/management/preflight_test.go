@@ -31,32 +31,44 @@ func quietCluster() state.Cluster {
 	}
 }
 
+// TestPaused: what is paused stands in the way where the plan changes it, each
+// with the remedy that its kind has; a paused cluster always does.
 func TestPaused(t *testing.T) {
 	t.Parallel()
-	const annotation = " is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused, or set its spec.paused to false"
+	const (
+		annotation = " is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused"
+		field      = annotation + ", or set its spec.paused to false"
+		ofCluster  = "Cluster/c is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false"
+	)
+	both := []plan.Step{stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")}
+	second := func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused = true }
 	tests := map[string]struct {
 		change func(*state.Cluster)
+		steps  []plan.Step
 		want   []string
 	}{
-		"nothing": {func(*state.Cluster) {}, nil},
+		"nothing": {func(*state.Cluster) {}, both, nil},
 		"everything": {
 			func(c *state.Cluster) {
 				c.Paused, c.ControlPlane.Paused, c.WorkerNodeGroups[0].Paused, c.WorkerNodeGroups[1].Paused = true, true, true, true
 			},
-			[]string{
-				"Cluster/c is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false",
-				"KubeadmControlPlane/c" + annotation, "MachineDeployment/c-md-0" + annotation, "MachineDeployment/c-md-1" + annotation,
-			},
+			both,
+			[]string{ofCluster, "KubeadmControlPlane/c" + annotation, "MachineDeployment/c-md-0" + field, "MachineDeployment/c-md-1" + field},
 		},
-		"a group":            {func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused = true }, []string{"MachineDeployment/c-md-1" + annotation}},
-		"a group of another": {func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused, c.WorkerNodeGroups[1].Foreign = true, true }, nil},
+		"the cluster, whatever is changed":     {func(c *state.Cluster) { c.Paused = true }, nil, []string{ofCluster}},
+		"the control plane":                    {func(c *state.Cluster) { c.ControlPlane.Paused = true }, both, []string{"KubeadmControlPlane/c" + annotation}},
+		"a group":                              {second, both, []string{"MachineDeployment/c-md-1" + field}},
+		"a group that changes in place":        {second, []plan.Step{beside(stepOf(plan.InPlace, "", "", "md-1"))}, []string{"MachineDeployment/c-md-1" + field}},
+		"a group that goes":                    {second, []plan.Step{stepOf(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, []string{"MachineDeployment/c-md-1" + field}},
+		"a group, and only others are changed": {second, []plan.Step{stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil},
+		"a group of another":                   {func(c *state.Cluster) { second(c); c.WorkerNodeGroups[1].Foreign = true }, both, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster := quietCluster()
 			test.change(&cluster)
-			if diff := cmp.Diff(test.want, paused(cluster)); diff != "" {
+			if diff := cmp.Diff(test.want, paused(cluster, plan.Plan{Steps: test.steps})); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
 		})
@@ -127,10 +139,10 @@ func TestPreflight(t *testing.T) {
 	bad := quietCluster()
 	bad.Paused, bad.Infrastructure = true, "no network"
 	rest := []string{CheckClusterAPI, CheckBudgets} // these ask for more than a fake has
-	known := []Finding{{Check: "node-image", Reason: "there is none"}}
+	known := []plan.Finding{{Check: "node-image", Reason: "there is none"}}
 	tests := map[string]struct {
 		cluster state.Cluster
-		known   []Finding
+		known   []plan.Finding
 		skip    []string
 		mayNot  string // resource
 		err     error  // of asking for privileges

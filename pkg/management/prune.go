@@ -61,7 +61,7 @@ func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 	}
 	var names []string
 	for _, object := range unused {
-		if !strings.HasSuffix(object.Kind, "Template") && !deployments[object.Name] {
+		if !changes.IsTemplate(object.Kind) && !deployments[object.Name] {
 			names = append(names, object.Kind+"/"+object.Name)
 		}
 	}
@@ -73,7 +73,7 @@ func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, templatesOnly bool) ([]metav1.PartialObjectMetadata, error) {
 	wanted := map[string]bool{}
 	for _, object := range keep {
-		wanted[objectName(object)] = true
+		wanted[changes.ObjectName(object)] = true
 	}
 	used, err := c.usedTemplates(ctx, key)
 	if err != nil {
@@ -107,7 +107,7 @@ func prunedKinds(keep []*unstructured.Unstructured, templatesOnly bool) []schema
 	kinds := []schema.GroupVersionKind{bootstrapv1.GroupVersion.WithKind("KubeadmConfigTemplate")}
 	for _, object := range keep {
 		kind := object.GroupVersionKind()
-		if strings.HasSuffix(kind.Kind, "Template") && !slices.Contains(kinds, kind) {
+		if changes.IsTemplate(kind.Kind) && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}

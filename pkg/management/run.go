@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,9 +29,6 @@ type run struct {
 	step int
 	// begun are the parts of the present step that were written.
 	begun map[string]bool
-	// released are the parts whose machines may be replaced: before its first
-	// step a group keeps the templates that it has.
-	released map[string]bool
 	// scaled are the groups whose count was changed; they come to rest before
 	// their machines are replaced, so that no more are made than planned.
 	scaled map[string]bool
@@ -43,7 +41,7 @@ type run struct {
 func newRun(c *Client, key client.ObjectKey, upgrade Upgrade) *run {
 	return &run{
 		c: c, key: key, Upgrade: upgrade,
-		begun: map[string]bool{}, released: map[string]bool{}, scaled: map[string]bool{}, last: map[string]string{}, generations: map[string]int64{},
+		begun: map[string]bool{}, scaled: map[string]bool{}, last: map[string]string{}, generations: map[string]int64{},
 	}
 }
 
@@ -61,12 +59,11 @@ func (r *run) begin(ctx context.Context, cluster state.Cluster) error {
 			continue
 		}
 		for _, group := range step.WorkerNodeGroups {
-			r.released[group.Name] = r.released[group.Name] || step.Kind == plan.Template
 			r.scaled[group.Name] = r.scaled[group.Name] || group.MachinesAdded+group.MachinesRemoved > 0
 		}
 	}
 	for _, step := range r.Plan.Steps {
-		if err := r.beside(ctx, stage, step); err != nil {
+		if err := r.beside(ctx, step); err != nil {
 			return err
 		}
 	}
@@ -74,7 +71,7 @@ func (r *run) begin(ctx context.Context, cluster state.Cluster) error {
 	return nil
 }
 
-func (r *run) beside(ctx context.Context, stage Objects, step plan.Step) error {
+func (r *run) beside(ctx context.Context, step plan.Step) error {
 	if !step.Beside {
 		return nil
 	}
@@ -83,21 +80,17 @@ func (r *run) beside(ctx context.Context, stage Objects, step plan.Step) error {
 			continue // its count changes too
 		}
 		r.begun[group.Name] = true
-		if err := r.writePart(ctx, stage, group.Name); err != nil {
+		if err := r.writePart(ctx, 0, group.Name); err != nil {
 			return err
 		}
 	}
 	if len(step.WorkerNodeGroups) > 0 {
 		return nil
 	}
-	if err := r.writeAll(ctx, stage.Cluster); err != nil {
+	if err := r.writeAll(ctx, r.Stages[0].Cluster); err != nil {
 		return err
 	}
-	later := slices.ContainsFunc(r.Plan.Steps, func(s plan.Step) bool { return s.Moves(v1alpha1.ControlPlaneName) && !s.UnderWay })
-	if later {
-		return nil // the control plane's changes travel with its step
-	}
-	return r.writePart(ctx, stage, v1alpha1.ControlPlaneName)
+	return r.writePart(ctx, 0, v1alpha1.ControlPlaneName)
 }
 
 // advance does what can be done at a state of the cluster. It is true when the
@@ -140,9 +133,8 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 	if step.UnderWay {
 		return nil
 	}
-	stage := r.Stages[r.step+1]
 	if step.Moves(v1alpha1.ControlPlaneName) {
-		return r.takeControlPlane(ctx, cluster, stage, step)
+		return r.takeControlPlane(ctx, cluster, step)
 	}
 	moving := 0
 	for _, group := range step.WorkerNodeGroups {
@@ -156,21 +148,21 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 		if r.begun[group.Name] || step.Kind == plan.Workers && moving >= r.Concurrency || r.scaled[group.Name] && exists && !r.settled(part) {
 			continue
 		}
-		r.begun[group.Name], r.released[group.Name] = true, true
+		r.begun[group.Name] = true
 		moving++
-		if err := r.takeGroup(ctx, stage, step, group.Name, part, exists); err != nil {
+		if err := r.takeGroup(ctx, step, group.Name, part, exists); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) takeGroup(ctx context.Context, stage Objects, step plan.Step, group string, part state.Part, exists bool) error {
+func (r *run) takeGroup(ctx context.Context, step plan.Step, group string, part state.Part, exists bool) error {
 	if moves := step.Group(group); step.Kind == plan.Workers && moves.To.Before(moves.From) && part.Ready() > 0 {
 		return &MovedError{Cluster: r.key.String(), Reasons: []string{fmt.Sprintf("a machine of group %s became ready at %s, so it cannot go back to %s", group, part.Version, moves.To)}}
 	}
 	if step.Kind != plan.RemoveWorkers {
-		return r.writePart(ctx, stage, group)
+		return r.writePart(ctx, r.step+1, group)
 	}
 	if !exists {
 		return nil
@@ -188,7 +180,7 @@ func (r *run) takeGroup(ctx context.Context, stage Objects, step plan.Step, grou
 
 // takeControlPlane writes the control plane first: everything else that its
 // step changes only matters to machines made afterwards.
-func (r *run) takeControlPlane(ctx context.Context, cluster state.Cluster, stage Objects, step plan.Step) error {
+func (r *run) takeControlPlane(ctx context.Context, cluster state.Cluster, step plan.Step) error {
 	const name = v1alpha1.ControlPlaneName
 	if r.begun[name] {
 		return nil
@@ -196,10 +188,11 @@ func (r *run) takeControlPlane(ctx context.Context, cluster state.Cluster, stage
 	if reasons := step.LeavesBehind(cluster, r.Policy); len(reasons) > 0 {
 		return &MovedError{Cluster: r.key.String(), Reasons: reasons}
 	}
-	r.begun[name], r.released[name] = true, true
-	if err := r.writePart(ctx, stage, name); err != nil {
+	r.begun[name] = true
+	if err := r.writePart(ctx, r.step+1, name); err != nil {
 		return err
 	}
+	stage := r.Stages[r.step+1]
 	if err := r.writeChanged(ctx, stage.Cluster); err != nil {
 		return err
 	}
@@ -222,7 +215,7 @@ func (r *run) annotateOthers(ctx context.Context, stage Objects) error {
 			}
 			patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, clusterv1.MachineSetSkipPreflightChecksAnnotation, value))
 			if err := whileHeld(ctx, func() error { return client.IgnoreNotFound(r.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner)) }); err != nil {
-				return fmt.Errorf("annotating %s: %w", objectName(object), err)
+				return fmt.Errorf("annotating %s: %w", changes.ObjectName(object), err)
 			}
 		}
 	}
@@ -285,14 +278,18 @@ func (r *run) undisturbed(cluster state.Cluster) error {
 	return nil
 }
 
-// writePart writes everything of a part. A group that is not released keeps the
-// templates that it has.
-func (r *run) writePart(ctx context.Context, stage Objects, part string) error {
-	if part == v1alpha1.ControlPlaneName || r.released[part] {
-		return r.writeAll(ctx, stage.Parts[part])
+// writePart writes a part as it is to be once so many steps were begun. What is
+// not released keeps the templates that it has.
+func (r *run) writePart(ctx context.Context, steps int, part string) error {
+	objects := r.Stages[steps].Parts[part]
+	switch {
+	case r.Plan.Released(part, steps):
+		return r.writeAll(ctx, objects)
+	case part == v1alpha1.ControlPlaneName:
+		return nil // its changes travel with its step
 	}
-	for _, object := range stage.Parts[part] {
-		if strings.HasSuffix(object.GetKind(), "Template") {
+	for _, object := range objects {
+		if changes.IsTemplate(object.GetKind()) {
 			continue
 		}
 		if err := r.writeHeld(ctx, object); err != nil {
@@ -319,7 +316,7 @@ func (r *run) writeChanged(ctx context.Context, objects []*unstructured.Unstruct
 		if err != nil {
 			return err
 		}
-		if r.last[objectName(object)] == string(rendered) || strings.HasSuffix(object.GetKind(), "Template") {
+		if r.last[changes.ObjectName(object)] == string(rendered) || changes.IsTemplate(object.GetKind()) {
 			continue
 		}
 		if err := r.writeHeld(ctx, object); err != nil {
@@ -340,8 +337,11 @@ func (r *run) writeHeld(ctx context.Context, object *unstructured.Unstructured) 
 		live, err = r.c.live(ctx, object)
 		return err
 	})
+	if apierrors.IsNotFound(err) {
+		return &MovedError{Cluster: r.key.String(), Reasons: []string{"somebody deleted " + changes.ObjectName(object)}}
+	}
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", objectName(object), err)
+		return fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
 	}
 	held := object.DeepCopy()
 	if err := changes.Hold(held, live); err != nil {
@@ -362,7 +362,7 @@ func (r *run) write(ctx context.Context, object *unstructured.Unstructured) erro
 
 func (r *run) remember(object *unstructured.Unstructured) error {
 	rendered, err := object.MarshalJSON()
-	r.last[objectName(object)] = string(rendered)
+	r.last[changes.ObjectName(object)] = string(rendered)
 	return err
 }
 
@@ -381,7 +381,7 @@ func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) erro
 		return conflict
 	}
 	if err != nil {
-		return fmt.Errorf("applying %s: %w", objectName(object), err)
+		return fmt.Errorf("applying %s: %w", changes.ObjectName(object), err)
 	}
 	switch {
 	case isKind(object, "MachineDeployment"):

@@ -162,7 +162,14 @@ func TestRunStopsAt(t *testing.T) {
 		},
 		"a group of which the MachineDeployment went away between the looks": {
 			func(w *world, r *run) error { delete(w.objects, "MachineDeployment/c-md-0"); return of(w, r) },
-			result{Err: `reading MachineDeployment/c-md-0: objects "MachineDeployment/c-md-0" not found`, Writes: controlPlaneTo("v1.33.1")},
+			result{Err: "somebody deleted MachineDeployment/c-md-0", Moved: true, Writes: controlPlaneTo("v1.33.1")},
+		},
+		"a group that would change in place and of which the MachineDeployment went away": {
+			func(w *world, _ *run) error {
+				delete(w.objects, "MachineDeployment/c-md-0")
+				return of(w, w.run(aPlan(w.seen.Versions(), w.seen.Versions(), everyWrite()["in place"]...), 1, nil))
+			},
+			result{Err: "somebody deleted MachineDeployment/c-md-0", Moved: true},
 		},
 	}
 	for name, test := range tests {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -96,7 +97,7 @@ func made(group, kind, name, label string, spec map[string]any) *unstructured.Un
 // describedObject is an object by kind and name, with what tells its renderings
 // apart: version, templates of another name, count, label, annotation.
 func describedObject(o *unstructured.Unstructured) string {
-	text := o.GetKind() + "/" + o.GetName()
+	text := changes.ObjectName(o)
 	path := []string{"spec"}
 	switch o.GetKind() {
 	case "MachineDeployment":
@@ -162,7 +163,7 @@ func newWorld(t *testing.T, versions v1alpha1.ClusterVersions) *world {
 	stage := stageOf(versions, nil)
 	for _, object := range stage.All() {
 		object.SetGeneration(1)
-		w.objects[objectName(object)] = object
+		w.objects[changes.ObjectName(object)] = object
 	}
 	for part := range stage.Parts {
 		w.roll(part)
@@ -197,7 +198,7 @@ func (w *world) look() {
 
 func (w *world) part(name string) state.Part {
 	object := w.main(name)
-	part := state.Part{Name: name, Object: objectName(object), Generation: object.GetGeneration(), Version: specVersion(object)}
+	part := state.Part{Name: name, Object: changes.ObjectName(object), Generation: object.GetGeneration(), Version: specVersion(object)}
 	count, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
 	part.Replicas = int(count)
 	rolled, ok := w.rolled[name]
@@ -250,7 +251,7 @@ func (w *world) client() *Client {
 					return err
 				}
 			}
-			name := objectName(object)
+			name := changes.ObjectName(object)
 			before, exists := w.objects[name]
 			switch {
 			case !exists:

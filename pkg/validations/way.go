@@ -17,15 +17,9 @@ const (
 	CheckNewMachines = "new-machines"
 )
 
-// Finding is what a preflight found.
-type Finding struct {
-	Check  string
-	Reason string // with the remedy
-}
-
 // Way returns what would keep machines from being made on the way of a plan.
-func Way(config *v1alpha1.Config, p plan.Plan, bundles *versionsbundle.Bundles) []Finding {
-	var findings []Finding
+func Way(config *v1alpha1.Config, p plan.Plan, bundles *versionsbundle.Bundles) []plan.Finding {
+	var findings []plan.Finding
 	passed := map[v1alpha1.Version]bool{}
 	for i, step := range p.Steps {
 		versions := p.Versions(i + 1)
@@ -43,14 +37,14 @@ func Way(config *v1alpha1.Config, p plan.Plan, bundles *versionsbundle.Bundles) 
 			if !group.To.IsZero() && group.To != group.From {
 				passed[group.To] = true
 			}
-			found := Finding{CheckNewMachines, join(config, group.Name, versions.ControlPlane, version, bundles)}
+			found := plan.Finding{Check: CheckNewMachines, Reason: join(config, group.Name, versions.ControlPlane, version, bundles)}
 			if found.Reason != "" && !slices.Contains(findings, found) {
 				findings = append(findings, found)
 			}
 		}
 	}
 	for _, reason := range nodeImages(config, slices.SortedFunc(maps.Keys(passed), v1alpha1.Version.Compare), bundles) {
-		findings = append(findings, Finding{CheckNodeImage, reason})
+		findings = append(findings, plan.Finding{Check: CheckNodeImage, Reason: reason})
 	}
 	return findings
 }

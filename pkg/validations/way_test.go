@@ -60,11 +60,11 @@ func groupTo(kind plan.Kind, name, old, with string) plan.Step {
 func TestWay(t *testing.T) {
 	t.Parallel()
 	all := []string{"v1.32.1", "v1.33.1", "v1.33.2", "v1.34.1"}
-	noImage := func(text string) validations.Finding {
-		return validations.Finding{Check: "node-image", Reason: "the versions bundle of " + text + " has no node image for provider docker, which would take kindest/node:" + text + ", and that may not exist; add it with --bundles, or ask for a version that has one"}
+	noImage := func(text string) plan.Finding {
+		return plan.Finding{Check: "node-image", Reason: "the versions bundle of " + text + " has no node image for provider docker, which would take kindest/node:" + text + ", and that may not exist; add it with --bundles, or ask for a version that has one"}
 	}
-	noKubeadm := func(group, text, controlPlane, downloads string) validations.Finding {
-		return validations.Finding{Check: "new-machines", Reason: "new machines of group " + group + " at " + text + " need kubeadm " + controlPlane + " to join, and the versions bundle has no download of it; add it with --bundles, or ask for control planes with a download: " + downloads}
+	noKubeadm := func(group, text, controlPlane, downloads string) plan.Finding {
+		return plan.Finding{Check: "new-machines", Reason: "new machines of group " + group + " at " + text + " need kubeadm " + controlPlane + " to join, and the versions bundle has no download of it; add it with --bundles, or ask for control planes with a download: " + downloads}
 	}
 	atRest := clusterVersions("v1.32.1", "a v1.32.1", "b v1.32.1")
 	upgrade := from(atRest, controlPlaneTo("v1.32.1", "v1.33.2"), controlPlaneTo("v1.33.2", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.34.1"))
@@ -76,36 +76,36 @@ func TestWay(t *testing.T) {
 		text    string
 		plan    plan.Plan
 		bundles *versionsbundle.Bundles
-		want    []validations.Finding
+		want    []plan.Finding
 	}{
 		"machines that need nothing":           {file, upgrade, wayBundles(nil, nil), nil},
 		"nothing to do":                        {onDocker(file), from(atRest), wayBundles(nil, nil), nil},
 		"every image is there":                 {onDocker(file), upgrade, wayBundles([]string{"v1.33.2", "v1.34.1"}, nil), nil},
-		"an image on the way is missing":       {onDocker(file), upgrade, wayBundles([]string{"v1.34.1"}, nil), []validations.Finding{noImage("v1.33.2")}},
-		"each missing image once, sorted":      {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.34.1"), groupTo(plan.Workers, "b", "v1.32.1", "v1.34.1"), groupTo(plan.CreateWorkers, "c", "", "v1.33.1")), wayBundles(nil, all), []validations.Finding{noImage("v1.33.1"), noImage("v1.34.1")}},
+		"an image on the way is missing":       {onDocker(file), upgrade, wayBundles([]string{"v1.34.1"}, nil), []plan.Finding{noImage("v1.33.2")}},
+		"each missing image once, sorted":      {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.34.1"), groupTo(plan.Workers, "b", "v1.32.1", "v1.34.1"), groupTo(plan.CreateWorkers, "c", "", "v1.33.1")), wayBundles(nil, all), []plan.Finding{noImage("v1.33.1"), noImage("v1.34.1")}},
 		"a version without a bundle":           {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.32.9")), wayBundles(nil, nil), nil},
 		"a group that stays needs no image":    {onDocker(file), from(atRest, groupTo(plan.Template, "a", "v1.32.1", "v1.32.1")), wayBundles(nil, nil), nil},
 		"the control plane stays, needs none":  {onDocker(file), from(atRest, plan.Step{Kind: plan.Template, From: version("v1.32.1"), To: version("v1.32.1")}), wayBundles(nil, nil), nil},
 		"a group that goes needs nothing":      {onDocker(file), from(atRest, groupTo(plan.RemoveWorkers, "a", "v1.32.1", "")), wayBundles(nil, nil), nil},
 		"a group at the control plane's minor": {onDocker(file), from(clusterVersions("v1.33.2", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.1")), wayBundles(all, nil), nil},
 		"a group behind, with the download":    {onDocker(file), behind, wayBundles(all, []string{"v1.34.1"}), nil},
-		"a group behind, with another one":     {onDocker(file), behind, wayBundles(all, []string{"v1.33.1", "v1.33.2"}), []validations.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "v1.33.1, v1.33.2")}},
-		"a group behind, and no download":      {onDocker(file), behind, wayBundles(all, nil), []validations.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
+		"a group behind, with another one":     {onDocker(file), behind, wayBundles(all, []string{"v1.33.1", "v1.33.2"}), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "v1.33.1, v1.33.2")}},
+		"a group behind, and no download":      {onDocker(file), behind, wayBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
 		"simulated machines fetch nothing":     {file, behind, wayBundles(all, nil), nil},
-		"a new group behind": {onDocker(file), from(clusterVersions("v1.34.1"), groupTo(plan.CreateWorkers, "a", "", "v1.33.2")), wayBundles(all, nil), []validations.Finding{
+		"a new group behind": {onDocker(file), from(clusterVersions("v1.34.1"), groupTo(plan.CreateWorkers, "a", "", "v1.33.2")), wayBundles(all, nil), []plan.Finding{
 			noKubeadm("a", "v1.33.2", "v1.34.1", "none"),
 		}},
-		"a group behind that stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), wayBundles(all, nil), []validations.Finding{
+		"a group behind that stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), wayBundles(all, nil), []plan.Finding{
 			noKubeadm("a", "v1.33.2", "v1.34.1", "none"),
 		}},
-		"a group behind that grows":           {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(2)), wayBundles(all, nil), []validations.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
+		"a group behind that grows":           {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(2)), wayBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
 		"a group behind that does not grow":   {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(0)), wayBundles(all, nil), nil},
-		"a group behind that grows and stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(1), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), wayBundles(all, nil), []validations.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
+		"a group behind that grows and stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(1), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), wayBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
 		// The control plane of the moment counts, not the last one.
-		"a group behind on the way": {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "c", "", "v1.32.1"), controlPlaneTo("v1.33.2", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.1")), wayBundles(all, []string{"v1.34.1"}), []validations.Finding{
+		"a group behind on the way": {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "c", "", "v1.32.1"), controlPlaneTo("v1.33.2", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.1")), wayBundles(all, []string{"v1.34.1"}), []plan.Finding{
 			noKubeadm("c", "v1.32.1", "v1.33.2", "v1.34.1"),
 		}},
-		"machines that cannot join before images": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "b", "", "v1.33.1")), wayBundles(nil, nil), []validations.Finding{
+		"machines that cannot join before images": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "b", "", "v1.33.1")), wayBundles(nil, nil), []plan.Finding{
 			noKubeadm("a", "v1.33.2", "v1.34.1", "none"), noKubeadm("b", "v1.33.1", "v1.34.1", "none"), noImage("v1.33.1"), noImage("v1.33.2"),
 		}},
 	}
