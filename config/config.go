@@ -15,6 +15,12 @@ var Bundles []byte
 //go:embed templates
 var Templates embed.FS
 
+// Classes are variables and patches of ClusterClasses, in the directory
+// "classes": those of every provider, and those of one in a file of its name.
+//
+//go:embed classes
+var Classes embed.FS
+
 // Schemas of the rendered kinds that have no Go types here, in the directory
 // "schemas": group_version_Kind.json.
 //

@@ -52,11 +52,26 @@ func validate(text string) error {
 // rest, of which the indentation behind the # is the first part.
 var leftOut = regexp.MustCompile(`^( *)# (( *)(\S.*))$`)
 
-// uncomment takes away the # before what is left out. What is marked as an
-// alternative, with all that is below it, is dropped unless it is wanted.
-func uncomment(text string, alternatives bool) string {
+// unwanted tells whether a line is dropped, with all that is below it.
+type unwanted func(line string) bool
+
+func nothing(string) bool { return false }
+
+// alternatives are marked so, and what belongs to a cluster from a ClusterClass
+// is one.
+func alternatives(line string) bool {
+	return strings.Contains(line, "# instead of ") || strings.Contains(line, "# with clusterClass") || strings.HasPrefix(line, "clusterClass:")
+}
+
+// otherThanAClass is what a cluster from a ClusterClass cannot have.
+func otherThanAClass(line string) bool {
+	return strings.Contains(line, "# instead of ") || strings.Contains(line, "# without clusterClass")
+}
+
+// uncomment takes away the # before what is left out.
+func uncomment(text string, drop unwanted) string {
 	var out strings.Builder
-	alternativeAt := -1 // how far its lines are indented
+	droppedAt := -1 // how far its lines are indented
 	for line := range strings.Lines(text) {
 		parts := leftOut.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if parts == nil {
@@ -64,12 +79,12 @@ func uncomment(text string, alternatives bool) string {
 			continue
 		}
 		indent := len(parts[1]) + len(parts[3])
-		if alternativeAt >= 0 && indent > alternativeAt {
+		if droppedAt >= 0 && indent > droppedAt {
 			continue
 		}
-		alternativeAt = -1
-		if strings.Contains(parts[4], "# instead of ") && !alternatives {
-			alternativeAt = indent
+		droppedAt = -1
+		if drop(parts[4]) {
+			droppedAt = indent
 			continue
 		}
 		fmt.Fprintln(&out, parts[1]+parts[2])
@@ -89,6 +104,10 @@ func TestUncomment(t *testing.T) {
   ##  Remark.
   #   g: 1
   # h: 1
+  # clusterClass:
+  #   i: 1
+  # j: 1 # with clusterClass
+  # k: 1 # without clusterClass
 `
 	const without = `a:
   ## Remark.
@@ -97,6 +116,18 @@ func TestUncomment(t *testing.T) {
     d: 1
   ##  Remark.
   h: 1
+  k: 1 # without clusterClass
+`
+	const withClass = `a:
+  ## Remark.
+  b: 1 # stays
+  c:
+    d: 1
+  ##  Remark.
+  h: 1
+  clusterClass:
+    i: 1
+  j: 1 # with clusterClass
 `
 	const with = `a:
   ## Remark.
@@ -108,18 +139,25 @@ func TestUncomment(t *testing.T) {
   ##  Remark.
     g: 1
   h: 1
+  clusterClass:
+    i: 1
+  j: 1 # with clusterClass
+  k: 1 # without clusterClass
 `
-	if diff := cmp.Diff([]string{without, with}, []string{uncomment(text, false), uncomment(text, true)}); diff != "" {
+	got := []string{uncomment(text, alternatives), uncomment(text, otherThanAClass), uncomment(text, nothing)}
+	if diff := cmp.Diff([]string{without, withClass, with}, got); diff != "" {
 		t.Errorf("uncommented (-want +got):\n%s", diff)
 	}
 }
 
 // TestClusterConfigIsValid: as it is written, and with all that is left out but
-// alternatives.
+// alternatives, with and without a ClusterClass.
 func TestClusterConfigIsValid(t *testing.T) {
 	t.Parallel()
 	for provider, text := range clusterConfigs(t) {
-		for variant, text := range map[string]string{"as written": text, "uncommented": uncomment(text, false)} {
+		for variant, text := range map[string]string{
+			"as written": text, "uncommented": uncomment(text, alternatives), "with a ClusterClass": uncomment(text, otherThanAClass),
+		} {
 			t.Run(provider+" "+variant, func(t *testing.T) {
 				t.Parallel()
 				if err := validate(text); err != nil {
@@ -134,7 +172,7 @@ func TestClusterConfigIsValid(t *testing.T) {
 func TestClusterConfigCanBeRead(t *testing.T) {
 	t.Parallel()
 	for provider, text := range clusterConfigs(t) {
-		config := v1alpha1.Decode(provider, []byte(uncomment(text, true)))
+		config := v1alpha1.Decode(provider, []byte(uncomment(text, nothing)))
 		if err := config.Problems.OrNil(); err != nil {
 			t.Error(err)
 		}
@@ -150,7 +188,7 @@ func TestClusterConfigHasEveryField(t *testing.T) {
 	t.Parallel()
 	got := map[string]bool{}
 	for _, text := range clusterConfigs(t) {
-		for decoder := yaml.NewDecoder(strings.NewReader(uncomment(text, true))); ; {
+		for decoder := yaml.NewDecoder(strings.NewReader(uncomment(text, nothing))); ; {
 			var document map[string]any
 			err := decoder.Decode(&document)
 			if errors.Is(err, io.EOF) {
@@ -223,7 +261,7 @@ func pathsOf(t *testing.T) []string {
 // TestClusterConfigIsReadable holds what makes the file one to read: its size.
 func TestClusterConfigIsReadable(t *testing.T) {
 	t.Parallel()
-	const width, most = 80, 270
+	const width, most = 80, 300
 	for provider, text := range clusterConfigs(t) {
 		if lines := strings.Count(text, "\n"); lines > most {
 			t.Errorf("%s: %d lines; at most %d", provider, lines, most)

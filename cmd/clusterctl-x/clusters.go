@@ -12,8 +12,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 func noVersions() v1alpha1.ClusterVersions { return v1alpha1.ClusterVersions{} }
@@ -55,16 +56,35 @@ func (a *app) describeClusterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			lags := asked.lags(l.state)
-			return a.print(document("Cluster", describedCluster{l.state, lags}), func() error { return a.style(a.out).Tree(a.out, l.state, lags, time.Now()) })
+			variables, err := variablesOfLive(ctx, l)
+			if err != nil {
+				return err
+			}
+			described := view.Described{Cluster: l.state, Lags: asked.lags(l.state), Frozen: l.state.Frozen(), Variables: variables}
+			return a.print(document("Cluster", described), func() error { return a.style(a.out).Tree(a.out, described, time.Now()) })
 		},
 	}
 }
 
-// describedCluster is what 'describe' shows.
-type describedCluster struct {
-	state.Cluster
-	Lags []plan.Lag `json:"lags,omitempty"`
+// variablesOfLive are those of a cluster from a ClusterClass. Without its class
+// there is nothing to say about them.
+func variablesOfLive(ctx context.Context, l live) ([]view.Variable, error) {
+	if l.state.Topology == nil {
+		return nil, nil
+	}
+	cluster, err := l.LiveCluster(ctx, l.key)
+	if err != nil {
+		return nil, err
+	}
+	class, exists, err := l.Class(ctx, cluster.GetClassKey())
+	if err != nil || !exists {
+		return nil, err
+	}
+	var variables []view.Variable
+	for _, variable := range topology.Variables(class.ClusterClass, cluster) {
+		variables = append(variables, view.Variable(variable))
+	}
+	return variables, nil
 }
 
 // find looks at the cluster of a name. It is an error where there is none.

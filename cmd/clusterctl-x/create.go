@@ -86,6 +86,14 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	if exists {
+		if err := s.sameMaker(live); err != nil {
+			return err
+		}
+	}
+	if s, err = a.withClass(ctx, connection, s, key.Namespace); err != nil {
+		return err
+	}
+	if exists || s.managed() {
 		if resolved, err = a.resolve(s, live.Versions()); err != nil {
 			return err
 		}
@@ -97,6 +105,11 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	objects, err := decodeAll(rendered)
 	if err != nil {
 		return err
+	}
+	if s.managed() {
+		if _, err := s.checkClass(ctx, objects[0], nil); err != nil {
+			return err
+		}
 	}
 	if err := a.checkReferences(ctx, connection, resolved.Config, key.Namespace, o.dryRun == dryRunServer); err != nil {
 		return err

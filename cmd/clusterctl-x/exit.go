@@ -53,6 +53,7 @@ func exitCode(err error) int {
 		moved     *management.MovedError
 		locked    *management.LockedError
 		conflict  *management.ConflictError
+		class     *management.ClassError
 	)
 	switch {
 	case err == nil:
@@ -67,7 +68,7 @@ func exitCode(err error) int {
 		return exitInvalid
 	case apierrors.IsConflict(err), errors.As(err, &moved), errors.As(err, &locked), errors.As(err, &conflict):
 		return exitConflict
-	case errors.As(err, &refused), errors.As(err, &different), errors.Is(err, management.ErrNotFound),
+	case errors.As(err, &refused), errors.As(err, &different), errors.As(err, &class), errors.Is(err, management.ErrNotFound),
 		apierrors.IsInvalid(err), apierrors.IsForbidden(err):
 		return exitRefused
 	default:

@@ -136,6 +136,9 @@ func (a *app) validateCommand() *cobra.Command {
 				if o.from != "" {
 					line += fmt.Sprintf("; steps from %s: %d", fileName(o.from), steps)
 				}
+				if class := resolved.Config.Cluster.Spec.ClusterClass; class != nil {
+					line += "; as far as can be told without ClusterClass " + class.Name
+				}
 				_, err := fmt.Fprintln(a.out, line)
 				return err
 			})

@@ -156,11 +156,17 @@ func (a *app) readBoth(o upgradeOptions) (was prepared, s spec, err error) {
 	if err != nil {
 		return was, s, err
 	}
+	if err := notOffline(old); err != nil {
+		return was, s, err
+	}
 	before, err := validations.Create(old.config, old.bundles, noVersions())
 	if err != nil {
 		return was, s, err
 	}
 	if s, err = a.readSpec(o.file); err != nil {
+		return was, s, err
+	}
+	if err := notOffline(s); err != nil {
 		return was, s, err
 	}
 	resolved, err := a.resolve(s, before.Versions)

@@ -43,6 +43,8 @@ type origin struct {
 	// would no longer be needed beside these.
 	compare func([]*unstructured.Unstructured) ([]management.Change, error)
 	unused  func([]*unstructured.Unstructured) ([]string, error)
+	// managed is more about a cluster from a ClusterClass; nil for others.
+	managed *managedOrigin
 	// recorded is the record of a live cluster.
 	recorded management.Record
 }
@@ -56,6 +58,9 @@ func fingerprint(data []byte) string {
 // prepare plans the way from the origin to the spec and renders every step of it.
 func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (prepared, error) {
 	running := from.start.Versions()
+	if from.managed != nil {
+		running.ControlPlane = from.managed.state.Topology.Version // where it goes, if it is not there yet
+	}
 	if o.latestPatches {
 		running = noVersions()
 	}
@@ -67,38 +72,63 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 		return prepared{}, err
 	}
 	p := prepared{spec: s, resolved: resolved, namespace: cmp.Or(a.options.Namespace, resolved.Config.Cluster.Metadata.Namespace, namespace)}
+	in := plan.Input{
+		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
+		Releases: validations.Passable(resolved.Config, s.releases()), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),
+	}
+	if from.managed != nil {
+		return p, p.prepareManaged(in, from)
+	}
+	return p, p.prepareClassic(in, from, o)
+}
+
+// prepareManaged plans and renders the way of a cluster from a ClusterClass.
+func (p *prepared) prepareManaged(in plan.Input, from origin) error {
+	at := from.managed.state.Topology.Version
+	first, err := p.managedStage(at)
+	if err != nil {
+		return err
+	}
+	if in.Changes, err = p.managedChanges(first, from); err != nil {
+		return err
+	}
+	if in.Chain, err = p.way(from); err != nil {
+		return err
+	}
+	if p.plan, err = plan.Compute(in); err != nil {
+		return err
+	}
+	p.stages, err = p.managedStages(first, *in.Chain, at)
+	return err
+}
+
+func (p *prepared) prepareClassic(in plan.Input, from origin, o upgradeOptions) error {
 	first, err := p.stage(from.start.Versions(), o.scope)
 	if err != nil {
-		return prepared{}, err
+		return err
 	}
-	sorted, err := p.changes(first, from, o.scope)
-	if err != nil {
-		return prepared{}, err
+	if in.Changes, err = p.changes(first, from, o.scope); err != nil {
+		return err
 	}
 	// An autoscaler changes its groups at any time; no plan is stale for that.
-	for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-		object := "MachineDeployment/" + resolved.Config.Cluster.Metadata.Name + "-" + group.Name
+	for _, group := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		object := "MachineDeployment/" + p.resolved.Config.Cluster.Metadata.Name + "-" + group.Name
 		if _, there := from.metadata.Generations[object]; there && group.AutoscalingConfiguration != nil {
-			from.metadata.Generations[object] = plan.AnyGeneration
+			in.Metadata.Generations[object] = plan.AnyGeneration
 		}
 	}
-	p.plan, err = plan.Compute(plan.Input{
-		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
-		Releases: validations.Passable(resolved.Config, s.bundles), Policy: validations.Policy(resolved.Config.Cluster),
-		Changes: sorted, Scope: o.scope.plan(),
-	})
-	if err != nil {
-		return prepared{}, err
+	if p.plan, err = plan.Compute(in); err != nil {
+		return err
 	}
 	p.stages = []management.Objects{first}
 	for i := range p.plan.Steps {
 		stage, err := p.stage(p.plan.Versions(i+1), o.scope)
 		if err != nil {
-			return prepared{}, err
+			return err
 		}
 		p.stages = append(p.stages, stage)
 	}
-	return p, nil
+	return nil
 }
 
 // target is the cluster that the spec asks for. What an autoscaler decides
@@ -106,6 +136,9 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 func target(resolved validations.Resolved, start plan.Start) plan.Target {
 	cluster := resolved.Config.Cluster
 	t := plan.Target{ControlPlane: resolved.Versions.ControlPlane, ControlPlaneMachines: cluster.Spec.ControlPlaneConfiguration.Replicas()}
+	if start.ControlPlane.Machines == 0 {
+		t.ControlPlaneMachines = 0 // its provider has none
+	}
 	for _, group := range cluster.Spec.WorkerNodeGroupConfigurations {
 		wanted := plan.TargetGroup{
 			Name: group.Name, Version: resolved.Versions.WorkerNodeGroups[group.Name], Machines: group.Replicas(),
@@ -123,7 +156,7 @@ func target(resolved validations.Resolved, start plan.Start) plan.Target {
 // release.
 func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (management.Objects, error) {
 	set, missing := p.spec.bundles.SetOf(versions)
-	if len(missing) > 0 {
+	if len(missing) > 0 && !p.spec.managed() {
 		return management.Objects{}, &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
 			"there is no versions bundle of %s, which the cluster runs; use a file that has it by --bundles", strings.Join(texts(missing), ", "))}
 	}
@@ -262,8 +295,7 @@ func byPart(config *v1alpha1.Config, stage management.Objects, found []managemen
 // before is not known and nobody could see it in the file.
 func fixed(config *v1alpha1.Config, object string, f changes.Field, from origin) error {
 	never := []string{"spec.clusterNetwork", "spec.controlPlaneRef", "spec.infrastructureRef", "spec.backend"}
-	isCluster := strings.HasSuffix(object, "Cluster/"+config.Cluster.Metadata.Name)
-	if from.before != nil || !isCluster || !slices.ContainsFunc(never, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") }) {
+	if from.before != nil || !strings.HasSuffix(object, "Cluster/"+config.Cluster.Metadata.Name) || !slices.ContainsFunc(never, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") }) {
 		return nil
 	}
 	return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf("%s: %s, and that cannot be changed in a cluster that is there; give the file back what the cluster has, or create a new cluster", object, f)}
@@ -289,6 +321,9 @@ func (p prepared) record(before management.Record, whole bool) management.Record
 	record := management.Record{Spec: before.Spec, Versions: p.plan.To}
 	if whole {
 		record.Spec = string(p.spec.data)
+	}
+	if p.spec.managed() {
+		record.Plan = &p.plan
 	}
 	releases := versionsbundle.Set{}
 	for i := range len(p.plan.Steps) + 1 {

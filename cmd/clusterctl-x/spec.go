@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -20,6 +21,9 @@ type spec struct {
 	data    []byte // as it was read
 	config  *v1alpha1.Config
 	bundles *versionsbundle.Bundles
+	// class is the ClusterClass that the file names; nil as long as no management
+	// cluster was asked for it.
+	class *topology.Class
 }
 
 // readSpec reads the file of -f; "-" is standard input.
@@ -32,7 +36,7 @@ func (a *app) readSpec(file string) (spec, error) {
 
 // readSpecOf reads the file of a flag, which the remedy is about.
 func (a *app) readSpecOf(remedy, file string) (spec, error) {
-	data, err := a.readFile(remedy, file)
+	data, err := a.readFile("the cluster spec", remedy, file)
 	if err != nil {
 		return spec{}, err
 	}
@@ -48,17 +52,17 @@ func fileName(file string) string {
 	return file
 }
 
-func (a *app) readFile(remedy, file string) ([]byte, error) {
+func (a *app) readFile(what, remedy, file string) ([]byte, error) {
 	if file == "-" {
 		data, err := readStart(a.in)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("reading the cluster spec: %w", err)}
+			return nil, usageError{fmt.Errorf("reading %s: %w", what, err)}
 		}
 		return data, nil
 	}
 	data, err := readFile(file)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("reading the cluster spec: %w; %s", err, remedy)}
+		return nil, usageError{fmt.Errorf("reading %s: %w; %s", what, err, remedy)}
 	}
 	return data, nil
 }
@@ -95,7 +99,7 @@ func (a *app) readBundles() (*versionsbundle.Bundles, error) {
 
 // resolve validates the spec. Where it is not valid, the warnings are told now.
 func (a *app) resolve(s spec, running v1alpha1.ClusterVersions) (validations.Resolved, error) {
-	resolved, err := validations.Create(s.config, s.bundles, running)
+	resolved, err := validations.Create(s.config, s.releases(), running)
 	if err != nil {
 		a.warn(resolved)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,12 +120,12 @@ func (a *app) lookUp(ctx context.Context, o upgradeOptions) (live, error) {
 	}
 	// What the file alone proves wrong is told before a management cluster is
 	// asked. A release that the bundles lack may be in the cluster's record.
-	resolved, err := validations.Create(s.config, s.bundles, noVersions())
+	resolved, err := validations.Create(s.config, s.releases(), noVersions())
 	if err != nil && !versionsbundle.OnlyMissing(err) {
 		a.warn(resolved)
 		return live{}, err
 	}
-	if err := o.scope.checkGroups(s.config); err != nil {
+	if err := errors.Join(o.scope.checkGroups(s.config), o.scope.wholeOnly(s)); err != nil {
 		return live{}, err
 	}
 	connection, connectErr := a.connect(ctx)
@@ -145,10 +146,11 @@ func (a *app) observe(ctx context.Context, l *live) error {
 		return err
 	case !exists:
 		return fmt.Errorf("cluster %s: %w; 'clusterctl-x create cluster' creates it", l.key, management.ErrNotFound)
-	case cluster.Topology:
-		return &management.RefusedError{Check: "topology", Reason: fmt.Sprintf("cluster %s is made from a ClusterClass; this version upgrades clusters without one: change spec.topology.version of the Cluster instead", l.key)}
 	case cluster.ControlPlane.Version.IsZero():
-		return &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("cluster %s has no KubeadmControlPlane with a version; clusterctl-x upgrades no other", l.key)}
+		return &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("cluster %s has no control plane with a version yet; 'clusterctl-x describe cluster %s' says why", l.key, l.key.Name)}
+	}
+	if err := l.spec.sameMaker(cluster); err != nil {
+		return err
 	}
 	record, recorded, err := l.Record(ctx, l.key)
 	if err != nil {
@@ -164,6 +166,9 @@ func (a *app) observe(ctx context.Context, l *live) error {
 	l.origin.unused = func(keep []*unstructured.Unstructured) ([]string, error) { return l.Unused(ctx, l.key, keep) }
 	l.origin.recorded = record
 	l.spec, l.origin.before = l.spec.withRecord(record, recorded, l.key.String())
+	if cluster.Topology != nil {
+		return a.observeManaged(ctx, l)
+	}
 	return nil
 }
 
@@ -219,14 +224,21 @@ func (a *app) rest(ctx context.Context, l live, o upgradeOptions) error {
 
 // preflight looks for what stands in the way, without a write.
 func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOptions) error {
-	known := validations.Way(p.resolved.Config, p.plan, p.spec.bundles)
+	var known []plan.Finding
+	if !p.spec.managed() { // a class has its images itself
+		known = validations.Way(p.resolved.Config, p.plan, p.spec.bundles)
+	}
 	if err := l.Preflight(ctx, l.state, p.plan, known, o.skip, func(text string) { a.warning("%s", text) }); err != nil {
 		return err
 	}
 	if err := a.checkReferences(ctx, l.connection, p.resolved.Config, p.namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
-	return l.Rehearse(ctx, p.stages[0].All(), p.stages[1:], o.forceConflicts)
+	later := p.stages[1:]
+	if p.spec.managed() {
+		later = nil // versions that come later are refused as long as they are not the next
+	}
+	return l.Rehearse(ctx, p.stages[0].All(), later, o.forceConflicts)
 }
 
 // carryOut holds the cluster for this run and takes it through the steps.
@@ -249,6 +261,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 	err = l.Upgrade(held, l.key, management.Upgrade{
 		Plan: p.plan, Stages: p.stages, Record: p.record(l.origin.recorded, o.scope.whole()), Partial: !o.scope.whole(), Force: o.forceConflicts,
 		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
+		Managed:     p.spec.managed(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {
 			last = now
@@ -274,7 +287,7 @@ func waitingFor(p management.Progress) string {
 	if p.Step == len(p.Plan.Steps) {
 		return ""
 	}
-	if waiting := p.Plan.Steps[p.Step].Waiting(p.Cluster); waiting != "" {
+	if waiting := cmp.Or(p.Plan.Steps[p.Step].Waiting(p.Cluster), p.Cluster.Waiting()); waiting != "" {
 		return " waiting for " + waiting
 	}
 	return ""
@@ -286,23 +299,37 @@ func left(p management.Progress) string {
 	if p.Step >= len(p.Plan.Steps) {
 		return "every step was begun, and Cluster API goes on with them: " + again
 	}
-	under := p.Plan.Steps[p.Step]
-	begun, waiting := under.Split(p.Begun)
+	goesOn, later := goingOn(p)
 	text := "nothing was begun"
-	if len(begun) > 0 {
-		text = fmt.Sprintf("Cluster API goes on with step %d (%s)", p.Step+1, strings.Join(begun, ", "))
-	}
-	var later []string
-	if len(waiting) > 0 {
-		later = append(later, fmt.Sprintf("step %d (%s)", p.Step+1, strings.Join(waiting, ", ")))
-	}
-	for i, step := range p.Plan.Steps[p.Step+1:] {
-		later = append(later, fmt.Sprintf("step %d (%s)", p.Step+2+i, step))
+	if len(goesOn) > 0 {
+		text = "Cluster API goes on with " + strings.Join(goesOn, ", ")
 	}
 	if len(later) > 0 {
 		text += "; what waits is " + strings.Join(later, ", ")
 	}
 	return text + ": " + again
+}
+
+// goingOn are the steps, or parts of one, that go on by themselves, and those
+// that wait.
+func goingOn(p management.Progress) (goesOn, later []string) {
+	for i, step := range p.Plan.Steps[p.Step:] {
+		begun, waiting := step.Split(nil)
+		switch number := p.Step + i; {
+		case number < p.Through:
+			begun, waiting = []string{step.String()}, nil
+		case i == 0:
+			begun, waiting = step.Split(p.Begun)
+		}
+		number := p.Step + i + 1
+		if len(begun) > 0 {
+			goesOn = append(goesOn, fmt.Sprintf("step %d (%s)", number, strings.Join(begun, ", ")))
+		}
+		if len(waiting) > 0 {
+			later = append(later, fmt.Sprintf("step %d (%s)", number, strings.Join(waiting, ", ")))
+		}
+	}
+	return goesOn, later
 }
 
 // readPlan reads a plan that 'plan upgrade --out' wrote; it is nil without a file.

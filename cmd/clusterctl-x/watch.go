@@ -42,12 +42,16 @@ func (a *app) watchCluster(ctx context.Context, name string) error {
 	began := time.Now()
 	progress := a.progress()
 	var seen watched
+	unplanned := asked.unplanned()
 	err = l.Watch(ctx, l.key, func(cluster state.Cluster, exists bool) (bool, error) {
 		if seen.gone = !exists; seen.gone {
 			return true, nil
 		}
 		seen.cluster = cluster
 		seen.left, seen.unknown = asked.left(cluster)
+		if text := unplanned(cluster); text != "" {
+			a.warning("%s", text)
+		}
 		progress.ShowLeft(seen.left, cluster)
 		if !cluster.Done() || seen.left.Empty() {
 			return cluster.Done(), nil
@@ -94,6 +98,10 @@ func (w watched) result(key client.ObjectKey, after time.Duration) string {
 type asked struct {
 	resolved validations.Resolved
 	releases spec
+	// plan that was followed last; nil for a cluster without a ClusterClass.
+	plan *plan.Plan
+	// legs is topology.Road.Legs, for a cluster from a ClusterClass.
+	legs legsFunc
 }
 
 // lastAsked reads it from the cluster's record.
@@ -110,7 +118,33 @@ func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey
 	if config == nil {
 		return asked{}, nil
 	}
-	return asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s}, nil
+	s.config = config
+	if s, err = a.withClass(ctx, c, s, key.Namespace); err != nil {
+		return asked{}, err
+	}
+	return asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, legs: legsOf(ctx)}, nil
+}
+
+// unplanned returns a function that says in what a cluster is otherwise than
+// planned, each thing once.
+func (k asked) unplanned() func(state.Cluster) string {
+	step, said := 0, ""
+	return func(cluster state.Cluster) string {
+		if k.plan == nil || cluster.Topology == nil || cluster.Topology.Version.After(k.plan.To.ControlPlane) {
+			return ""
+		}
+		reached, planned := k.plan.Reached(step, cluster)
+		step = reached
+		text := ""
+		if !planned && !cluster.Done() {
+			text = k.plan.Unplanned(step, cluster)
+		}
+		if text == said {
+			return ""
+		}
+		said = text
+		return text
+	}
 }
 
 // left is the way that is left from the cluster as it is, by its versions. The
@@ -120,10 +154,18 @@ func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 		return plan.Plan{}, errors.New("the cluster has no record of this version of clusterctl-x")
 	}
 	start := plan.StartOf(cluster)
-	return plan.Compute(plan.Input{
-		Start: start, Target: target(k.resolved, start), Releases: validations.Passable(k.resolved.Config, k.releases.bundles),
+	in := plan.Input{
+		Start: start, Target: target(k.resolved, start), Releases: validations.Passable(k.resolved.Config, k.releases.releases()),
 		Policy: validations.Policy(k.resolved.Config.Cluster),
-	})
+	}
+	if k.releases.managed() {
+		chain, err := wayOf(k.releases, k.resolved, start, k.legs)
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		in.Chain = chain
+	}
+	return plan.Compute(in)
 }
 
 // pinned tells whether the spec gives a group a version of its own.

@@ -22,6 +22,9 @@ func (c *Client) Clusters(ctx context.Context, namespace string) ([]state.Cluste
 	}
 	clusters := make([]state.Cluster, len(snapshots))
 	for i, snapshot := range snapshots {
+		if err := c.readOther(ctx, &snapshot); err != nil {
+			return nil, c.explain(ctx, err)
+		}
 		clusters[i] = snapshot.state()
 	}
 	return clusters, nil

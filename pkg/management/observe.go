@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -21,6 +22,9 @@ func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Clust
 	if apierrors.IsNotFound(err) {
 		return state.Cluster{}, false, nil
 	}
+	if err == nil {
+		err = c.readOther(ctx, &snapshot)
+	}
 	if err != nil {
 		return state.Cluster{}, false, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
 	}
@@ -31,6 +35,8 @@ func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Clust
 type snapshot struct {
 	cluster      clusterv1.Cluster
 	controlPlane *controlplanev1.KubeadmControlPlane
+	// other is a control plane of another kind.
+	other        *unstructured.Unstructured
 	deployments  []clusterv1.MachineDeployment
 	sets         []clusterv1.MachineSet
 	machines     []clusterv1.Machine

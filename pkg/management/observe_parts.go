@@ -26,7 +26,7 @@ func (s snapshot) state() state.Cluster {
 		Phase:        s.cluster.Status.Phase,
 		Paused:       s.cluster.Spec.Paused != nil && *s.cluster.Spec.Paused,
 		Deleting:     !s.cluster.DeletionTimestamp.IsZero(),
-		Topology:     s.cluster.Spec.Topology.IsDefined(),
+		Topology:     s.topology(),
 		ControlPlane: s.controlPlanePart(),
 		Others:       s.others(),
 	}
@@ -69,6 +69,9 @@ func (s snapshot) controlPlanePart() state.Part {
 		if _, ok := machine.Labels[clusterv1.MachineControlPlaneLabel]; ok {
 			part.Machines = append(part.Machines, s.controlPlaneMachine(machine))
 		}
+	}
+	if s.other != nil {
+		return otherControlPlane(part, s.other)
 	}
 	if s.controlPlane == nil {
 		part.Reason, part.Blocked = cmp.Or(part.Object, "the control plane's object")+" does not exist yet", true
@@ -116,10 +119,7 @@ func (s snapshot) formerTemplates(sets []clusterv1.MachineSet) []string {
 }
 
 func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
-	name, ours := deployment.Labels[WorkerNodeGroupLabel]
-	if !ours {
-		name = strings.TrimPrefix(deployment.Name, s.cluster.Name+"-")
-	}
+	name, ours := s.groupName(deployment)
 	part := state.Part{
 		Name:       name,
 		Object:     "MachineDeployment/" + deployment.Name,
@@ -155,6 +155,19 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	part.Blocked = part.Reason != ""
 	part.Reason = cmp.Or(part.Reason, reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition))
 	return part
+}
+
+// groupName is that of the worker node group that a MachineDeployment is, and
+// whether it is one of a spec.
+func (s snapshot) groupName(deployment clusterv1.MachineDeployment) (string, bool) {
+	label := WorkerNodeGroupLabel
+	if s.cluster.Spec.Topology.IsDefined() {
+		label = clusterv1.ClusterTopologyMachineDeploymentNameLabel
+	}
+	if name, ours := deployment.Labels[label]; ours {
+		return name, true
+	}
+	return strings.TrimPrefix(deployment.Name, s.cluster.Name+"-"), false
 }
 
 // template holds the fields of a machine's template that Cluster API replaces

@@ -233,7 +233,10 @@ func TestClusterState(t *testing.T) {
 				s.cluster.Spec.Topology.ClassRef.Name = "class"
 				s.cluster.DeletionTimestamp = &now
 			},
-			func(c *state.Cluster) { c.Paused, c.Topology, c.Deleting = true, true, true },
+			func(c *state.Cluster) {
+				c.Paused, c.Deleting, c.Topology = true, true, &state.Topology{Class: "ns/class"}
+				c.WorkerNodeGroups[0].Foreign = true // is no group of the topology
+			},
 		},
 		"machines of nobody, with what their nodes run": {
 			func(s *snapshot) {

@@ -10,6 +10,8 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/openapi"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // privilege is what an upgrade does with a resource. config/rbac gives all of
@@ -17,6 +19,32 @@ import (
 type privilege struct {
 	group, resource string
 	verbs           []string
+}
+
+// privilegesFor is what an upgrade of the cluster needs.
+func privilegesFor(cluster state.Cluster) []privilege {
+	if cluster.Topology != nil {
+		return managedPrivileges()
+	}
+	return upgradePrivileges()
+}
+
+// managedPrivileges are those for clusters from a ClusterClass.
+func managedPrivileges() []privilege {
+	watch := []string{"get", "list", "watch"}
+	return []privilege{
+		{"cluster.x-k8s.io", "clusters", append(watch, "patch")},
+		{"cluster.x-k8s.io", "clusterclasses", []string{"get", "list"}},
+		{"cluster.x-k8s.io", "machinedeployments", watch},
+		{"cluster.x-k8s.io", "machinesets", watch},
+		{"cluster.x-k8s.io", "machines", watch},
+		{"cluster.x-k8s.io", "machinepools", watch},
+		{"addons.cluster.x-k8s.io", "clusterresourcesets", append(watch, "create", "patch", "delete")},
+		{"controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", watch},
+		{"coordination.k8s.io", "leases", []string{"get", "create", "update"}},
+		{"", "secrets", []string{"get", "create", "patch"}},
+		{"", "configmaps", []string{"get", "list", "create", "patch", "delete"}},
+	}
 }
 
 func upgradePrivileges() []privilege {
@@ -42,8 +70,7 @@ func upgradePrivileges() []privilege {
 }
 
 // missingPrivileges asks the API server what the user may not do.
-func (c *Client) missingPrivileges(ctx context.Context, namespace string) ([]string, error) {
-	wanted := upgradePrivileges()
+func (c *Client) missingPrivileges(ctx context.Context, namespace string, wanted []privilege) ([]string, error) {
 	missing := make([][]string, len(wanted))
 	var tasks errgroup.Group
 	tasks.SetLimit(maxRequests)

@@ -33,7 +33,7 @@ func TestPrivilegesAreThoseOfConfig(t *testing.T) {
 	}
 	contains := func(list []string, one string) bool { return slices.Contains(list, one) || slices.Contains(list, "*") }
 	var missing []string
-	for _, p := range append(upgradePrivileges(), privilege{"", "events", []string{"create"}}) {
+	for _, p := range append(append(upgradePrivileges(), managedPrivileges()...), privilege{"", "events", []string{"create"}}) {
 		for _, verb := range p.verbs {
 			given := slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
 				return contains(rule.APIGroups, p.group) && contains(rule.Resources, p.resource) && contains(rule.Verbs, verb) && len(rule.ResourceNames) == 0
@@ -82,7 +82,7 @@ func TestMissingPrivileges(t *testing.T) {
 				}
 				return nil
 			}})
-			got, err := c.missingPrivileges(t.Context(), "ns")
+			got, err := c.missingPrivileges(t.Context(), "ns", upgradePrivileges())
 			if err != nil {
 				got = []string{"error: " + err.Error()}
 			}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -40,6 +41,9 @@ type Record struct {
 	Spec string `json:"spec"`
 	// Versions that it was resolved to.
 	Versions v1alpha1.ClusterVersions `json:"versions"`
+	// Plan that was followed last, of a cluster from a ClusterClass: what Cluster
+	// API does can be compared with it.
+	Plan *plan.Plan `json:"plan,omitempty"`
 	// Releases of these versions and of those before.
 	Releases []versionsbundle.Release `json:"releases"`
 }

@@ -20,6 +20,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
+// wholeCluster is the name of the cluster among its parts.
+const wholeCluster = ""
+
 // run is an upgrade on its way.
 type run struct {
 	c   *Client
@@ -388,6 +391,8 @@ func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) erro
 		r.generations[object.GetLabels()[WorkerNodeGroupLabel]] = written.GetGeneration()
 	case object.GetKind() == "KubeadmControlPlane":
 		r.generations[v1alpha1.ControlPlaneName] = written.GetGeneration()
+	case isKind(object, "Cluster"):
+		r.generations[wholeCluster] = written.GetGeneration()
 	}
 	return nil
 }

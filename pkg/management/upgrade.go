@@ -47,6 +47,9 @@ type Upgrade struct {
 	Policy skew.Policy
 	// Concurrency is how many groups of a step move at the same time.
 	Concurrency int
+	// Managed is true for a cluster from a ClusterClass, through whose steps Cluster
+	// API goes by itself.
+	Managed bool
 	// Partial is true for a plan about a part of the cluster only: what the other
 	// parts no longer need is left alone then.
 	Partial bool
@@ -65,7 +68,10 @@ type Progress struct {
 	// when all are done.
 	Step int
 	// Begun are the parts of the step that were written, sorted.
-	Begun   []string
+	Begun []string
+	// Through is how many steps, from the first one on, Cluster API takes without
+	// anybody doing anything more; 0 where each step is begun by the upgrade.
+	Through int
 	Cluster state.Cluster
 }
 
@@ -98,14 +104,28 @@ func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgr
 	if err := c.WriteRecord(ctx, key, upgrade.Record); err != nil {
 		return err
 	}
-	r := newRun(c, key, upgrade)
-	if err := r.begin(ctx, cluster); err != nil {
+	var x executor = newRun(c, key, upgrade)
+	if upgrade.Managed {
+		x = &follower{run: newRun(c, key, upgrade)}
+	}
+	if err := x.begin(ctx, cluster); err != nil {
 		return c.explain(ctx, err)
 	}
-	if err := c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) { return r.advance(ctx, cluster, exists) }); err != nil {
+	if err := c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) { return x.advance(ctx, cluster, exists) }); err != nil {
 		return c.explain(ctx, err)
 	}
-	return c.explain(ctx, r.finish(ctx))
+	return c.explain(ctx, x.finish(ctx))
+}
+
+// executor takes a cluster through a plan.
+type executor interface {
+	// begin writes what waits for nothing.
+	begin(ctx context.Context, cluster state.Cluster) error
+	// advance does what can be done at a state of the cluster. It is true at the
+	// end of the plan.
+	advance(ctx context.Context, cluster state.Cluster, exists bool) (bool, error)
+	// finish looks back, and tidies up.
+	finish(ctx context.Context) error
 }
 
 // fits compares a cluster with what a plan was made for.
@@ -131,19 +151,30 @@ func (r *run) finish(ctx context.Context) error {
 	if err := r.compare(ctx); err != nil {
 		return err
 	}
-	if err := r.c.prune(ctx, r.key, r.Stages[len(r.Stages)-1].All(), r.Partial); err != nil {
-		r.Warn(fmt.Sprintf("the upgrade is done, and what it no longer needs could not be removed: %v", err))
-	}
+	r.prune(ctx, r.Stages[len(r.Stages)-1])
 	return nil
 }
 
-// compare looks whether somebody else changed what the upgrade wrote.
+// compare looks at the objects of every part that the upgrade wrote.
 func (r *run) compare(ctx context.Context) error {
 	last := r.Stages[len(r.Stages)-1]
 	var wrote []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(r.generations)) {
 		wrote = append(wrote, last.Parts[name]...)
 	}
+	return r.unchanged(ctx, wrote)
+}
+
+// prune removes what the cluster no longer needs. That it cannot be removed does
+// not matter to the cluster.
+func (r *run) prune(ctx context.Context, last Objects) {
+	if err := r.c.prune(ctx, r.key, last.All(), r.Partial); err != nil {
+		r.Warn(fmt.Sprintf("the upgrade is done, and what it no longer needs could not be removed: %v", err))
+	}
+}
+
+// unchanged looks whether somebody else changed what the upgrade wrote.
+func (r *run) unchanged(ctx context.Context, wrote []*unstructured.Unstructured) error {
 	all, err := r.c.Compare(ctx, wrote)
 	if err != nil {
 		return err

@@ -53,8 +53,11 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 	for {
 		snapshot, err := read(watchCtx, informers, key)
 		exists := !apierrors.IsNotFound(err)
+		if err == nil {
+			err = c.readOther(watchCtx, &snapshot)
+		}
 		if err != nil && exists {
-			return fmt.Errorf("watching cluster %s: %w", key, err)
+			return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
 		}
 		if done, err := seen(snapshot.state(), exists); done || err != nil {
 			return err

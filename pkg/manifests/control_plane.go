@@ -27,11 +27,16 @@ func (r renderer) clusterObjects() ([]templater.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	addOns, err := r.addOns()
+	beside, err := r.besideCluster()
+	return append([]templater.Object{cluster, infrastructure}, beside...), err
+}
+
+// besideCluster are the objects that a cluster needs whoever makes its parts.
+func (r renderer) besideCluster() ([]templater.Object, error) {
+	objects, err := r.addOns()
 	if err != nil {
 		return nil, err
 	}
-	objects := append([]templater.Object{cluster, infrastructure}, addOns...)
 	if r.provider.Node(r.Versions.ControlPlane).FetchKubeadm != "" {
 		downloads, err := r.kubeadmDownloads()
 		if err != nil {
@@ -64,12 +69,13 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 		Version, MachineTemplate string
 		Strategy                 *controlplanev1.KubeadmControlPlaneRolloutStrategy
 		MachineLabels            map[string]string
+		MachineAnnotations       map[string]string
 		Deletion                 *clusterv1.MachineDeletionSpec
 		Kubeadm                  bootstrapv1.KubeadmConfigSpec
 	}{
 		r.owner(r.cluster()), r.provider.Node(release.Version).SimulatedCoreDNS,
 		config.Replicas(), release.Version.String(), machine.Name,
-		controlPlaneStrategy(config.UpgradeRolloutStrategy), caplabels.GetManagedLabels(config.Labels), deletion(config.MachineDeletion), kubeadm,
+		controlPlaneStrategy(config.UpgradeRolloutStrategy), caplabels.GetManagedLabels(config.Labels), config.Annotations, deletion(config.MachineDeletion), kubeadm,
 	})
 	if err != nil {
 		return nil, err
@@ -103,7 +109,11 @@ func deletion(given v1alpha1.MachineDeletion) *clusterv1.MachineDeletionSpec {
 	if given == (v1alpha1.MachineDeletion{}) {
 		return nil
 	}
-	return &clusterv1.MachineDeletionSpec{
+	return new(machineDeletion(given))
+}
+
+func machineDeletion(given v1alpha1.MachineDeletion) clusterv1.MachineDeletionSpec {
+	return clusterv1.MachineDeletionSpec{
 		NodeDrainTimeoutSeconds:        seconds(given.NodeDrainTimeout),
 		NodeVolumeDetachTimeoutSeconds: seconds(given.NodeVolumeDetachTimeout),
 		NodeDeletionTimeoutSeconds:     seconds(given.NodeDeletionTimeout),

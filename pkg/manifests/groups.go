@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -35,14 +36,14 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 		Autoscaled                                  bool
 		Replicas                                    int
 		Strategy                                    *clusterv1.MachineDeploymentRolloutStrategy
-		MachineLabels                               map[string]string
+		MachineLabels, MachineAnnotations           map[string]string
 		Version, BootstrapTemplate, MachineTemplate string
 		FailureDomain                               string
 		Deletion                                    *clusterv1.MachineDeletionSpec
 	}{
 		r.owner(name), group.Name, r.groupAnnotations(group, release.Version),
 		group.AutoscalingConfiguration != nil, group.Replicas(),
-		workerStrategy(group.UpgradeRolloutStrategy), caplabels.GetManagedLabels(group.Labels),
+		workerStrategy(group.UpgradeRolloutStrategy), caplabels.GetManagedLabels(group.Labels), group.Annotations,
 		release.Version.String(), bootstrap.Name, machine.Name, failureDomain(group), deletion(group.MachineDeletion),
 	})
 	if err != nil {
@@ -69,15 +70,24 @@ func (r renderer) bootstrapTemplate(name string, group v1alpha1.WorkerNodeGroupC
 // machine whose kubeadm would be of another minor than the control plane; the
 // providers make sure that it is not.
 func (r renderer) groupAnnotations(group v1alpha1.WorkerNodeGroupConfiguration, version v1alpha1.Version) map[string]string {
-	annotations := map[string]string{}
+	annotations := autoscalerBounds(group)
+	maps.Copy(annotations, group.Annotations)
 	if version.Minor() != r.Versions.ControlPlane.Minor() {
 		annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew)
 	}
-	if bounds := group.AutoscalingConfiguration; bounds != nil {
-		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.Itoa(bounds.MinCount)
-		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.Itoa(bounds.MaxCount)
-	}
 	return annotations
+}
+
+// autoscalerBounds are the annotations that the cluster autoscaler reads.
+func autoscalerBounds(group v1alpha1.WorkerNodeGroupConfiguration) map[string]string {
+	bounds := group.AutoscalingConfiguration
+	if bounds == nil {
+		return map[string]string{}
+	}
+	return map[string]string{
+		clusterv1.AutoscalerMinSizeAnnotation: strconv.Itoa(bounds.MinCount),
+		clusterv1.AutoscalerMaxSizeAnnotation: strconv.Itoa(bounds.MaxCount),
+	}
 }
 
 // workerStrategy is nil where Cluster API's default is as good.

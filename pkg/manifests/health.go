@@ -15,21 +15,29 @@ func (r renderer) healthCheck(name string, check *v1alpha1.MachineHealthCheck, m
 	if check == nil {
 		return nil, nil
 	}
-	unhealthy := func(status corev1.ConditionStatus) clusterv1.UnhealthyNodeCondition {
-		return clusterv1.UnhealthyNodeCondition{Type: corev1.NodeReady, Status: status, TimeoutSeconds: seconds(check.UnhealthyMachineTimeout)}
-	}
 	object, err := r.render("machine-health-check.yaml.tmpl", struct {
 		owner
 		Machines  map[string]string
 		Checks    clusterv1.MachineHealthCheckChecks
 		TriggerIf clusterv1.MachineHealthCheckRemediationTriggerIf
 	}{
-		r.owner(name), machines,
-		clusterv1.MachineHealthCheckChecks{
-			NodeStartupTimeoutSeconds: seconds(check.NodeStartupTimeout),
-			UnhealthyNodeConditions:   []clusterv1.UnhealthyNodeCondition{unhealthy(corev1.ConditionUnknown), unhealthy(corev1.ConditionFalse)},
-		},
-		clusterv1.MachineHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: new(intstr.Parse(check.MaxUnhealthy.String()))},
+		r.owner(name), machines, healthChecks(check), clusterv1.MachineHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: maxUnhealthy(check)},
 	})
 	return []templater.Object{object}, err
+}
+
+// healthChecks say when a machine is unhealthy.
+func healthChecks(check *v1alpha1.MachineHealthCheck) clusterv1.MachineHealthCheckChecks {
+	unhealthy := func(status corev1.ConditionStatus) clusterv1.UnhealthyNodeCondition {
+		return clusterv1.UnhealthyNodeCondition{Type: corev1.NodeReady, Status: status, TimeoutSeconds: seconds(check.UnhealthyMachineTimeout)}
+	}
+	return clusterv1.MachineHealthCheckChecks{
+		NodeStartupTimeoutSeconds: seconds(check.NodeStartupTimeout),
+		UnhealthyNodeConditions:   []clusterv1.UnhealthyNodeCondition{unhealthy(corev1.ConditionUnknown), unhealthy(corev1.ConditionFalse)},
+	}
+}
+
+// maxUnhealthy as Cluster API has it.
+func maxUnhealthy(check *v1alpha1.MachineHealthCheck) *intstr.IntOrString {
+	return new(intstr.Parse(check.MaxUnhealthy.String()))
 }

@@ -126,12 +126,13 @@ func (r renderer) machineKubeadm(p part) (bootstrapv1.KubeadmConfigSpec, error) 
 	return spec, nil
 }
 
-// kubeletArguments are those of the provider and those that the spec asks for.
+// kubeletArguments are those of the provider, then those that the spec asks for.
 func (r renderer) kubeletArguments(node providers.Node, labels map[string]string) []bootstrapv1.Arg {
-	args := map[string]string{}
+	var all []bootstrapv1.Arg
 	for _, arg := range node.KubeletExtraArgs {
-		args[arg.Name] = arg.Value
+		all = append(all, bootstrapv1.Arg{Name: arg.Name, Value: new(arg.Value)})
 	}
+	args := map[string]string{}
 	if resolvConf := r.Config.Cluster.Spec.ClusterNetwork.DNS.ResolvConf; resolvConf != nil {
 		args["resolv-conf"] = resolvConf.Path
 	}
@@ -141,7 +142,7 @@ func (r renderer) kubeletArguments(node providers.Node, labels map[string]string
 	if own := kubeletLabels(labels); len(own) > 0 {
 		args["node-labels"] = strings.Join(own, ",")
 	}
-	return arguments(args)
+	return append(all, arguments(args)...)
 }
 
 // anyIPv6 has programs choose one of the machine's addresses of version 6.

@@ -29,6 +29,8 @@ type Provider interface {
 	// ControlPlaneMachine and WorkerMachine are data for its machine template.
 	ControlPlaneMachine(versionsbundle.Release) any
 	WorkerMachine(versionsbundle.Release) any
+	// Variables are those of its classes that its own document sets.
+	Variables() map[string]any
 }
 
 // Input is all that the objects depend on.
@@ -92,6 +94,8 @@ func providerOf(config *v1alpha1.Config) (Provider, error) {
 		return inmemory.New(config.InMemory), nil
 	case config.Docker != nil:
 		return docker.New()
+	case config.Cluster.Spec.ClusterClass != nil:
+		return unknownProvider{}, nil
 	default:
 		return nil, fmt.Errorf("no provider for %s", config.Cluster.Spec.DatacenterRef.Kind)
 	}
@@ -109,12 +113,19 @@ func newRenderer(input Input, provider Provider, templates fs.FS) (renderer, err
 	if err != nil {
 		return renderer{}, err
 	}
-	parsed, err := templater.Parse(templates, "templates/*.tmpl", "templates/"+provider.Name()+"/*.tmpl")
+	patterns := []string{"templates/*.tmpl"}
+	if provider.Name() != "" {
+		patterns = append(patterns, "templates/"+provider.Name()+"/*.tmpl")
+	}
+	parsed, err := templater.Parse(templates, patterns...)
 	if err != nil {
 		return renderer{}, err
 	}
 	return renderer{Input: input, provider: provider, templates: parsed, checker: templater.NewChecker(schemas)}, nil
 }
+
+// workerNodeGroupLabel has the name of the worker node group that an object is of.
+const workerNodeGroupLabel = "clusterctl-x.io/worker-node-group"
 
 // owner is the data that every template has.
 type owner struct {
@@ -130,6 +141,9 @@ func (r renderer) owner(name string) owner {
 func (r renderer) cluster() string { return r.Config.Cluster.Metadata.Name }
 
 func (r renderer) objects() (Objects, error) {
+	if r.Config.Cluster.Spec.ClusterClass != nil {
+		return r.managedObjects()
+	}
 	var objects Objects
 	var err error
 	if objects.Cluster, err = r.clusterObjects(); err != nil {

@@ -23,14 +23,11 @@ func (p *planner) inPlace() {
 	}
 	groups := Step{Kind: InPlace, Beside: true, Reason: "replaces no machine"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
-		if !exists {
+		if _, exists := p.in.Start.WorkerNodeGroups[group.Name]; !exists || p.frozen(group.Name) {
 			continue
 		}
 		change := Group{Name: group.Name, Changes: p.in.Changes[group.Name].InPlace}
-		if !group.Autoscaled {
-			change.MachinesAdded, change.MachinesRemoved = max(0, group.Machines-part.Machines), max(0, part.Machines-group.Machines)
-		}
+		p.scaleGroup(&change, group)
 		if len(change.Changes) > 0 || change.MachinesAdded+change.MachinesRemoved > 0 {
 			groups.WorkerNodeGroups = append(groups.WorkerNodeGroups, change)
 		}
@@ -47,6 +44,17 @@ func (p *planner) moves(part string) bool {
 		return p.road.last() > 0
 	}
 	return len(p.hops[part]) > 0
+}
+
+// frozen tells whether Cluster API leaves a group alone until it comes to its
+// next version, so that all of its changes travel with that.
+func (p *planner) frozen(group string) bool { return p.in.Chain != nil && p.moves(group) }
+
+// scaleGroup adds the machines by which a group grows or shrinks.
+func (p *planner) scaleGroup(change *Group, group TargetGroup) {
+	if now := p.in.Start.WorkerNodeGroups[group.Name].Machines; !group.Autoscaled {
+		change.MachinesAdded, change.MachinesRemoved = max(0, group.Machines-now), max(0, now-group.Machines)
+	}
 }
 
 // rollsOnly tells whether the part gets other machines without another version.
@@ -92,7 +100,8 @@ func (p *planner) templates() {
 func (p *planner) templatesAfterwards() {
 	if cp := v1alpha1.ControlPlaneName; p.rollsOnly(cp) {
 		version := p.in.Start.ControlPlane.Version
-		step := Step{Kind: Template, From: version, To: version, Reason: templateReason}
+		// Cluster API replaces the machines of all parts at once, for a class.
+		step := Step{Kind: Template, From: version, To: version, Reason: templateReason, Beside: p.in.Chain != nil}
 		p.withChanges(&step)
 		p.add(step)
 	}

@@ -63,7 +63,7 @@ type departure struct {
 
 func newPlanner(in Input) (*planner, error) {
 	in, reasons := in.scoped()
-	path, err := controlPlanePath(in.Start.ControlPlane.Version, in.Target.ControlPlane, in.Releases)
+	path, err := in.controlPlanePath()
 	if err != nil {
 		reasons = append(reasons, err.Error())
 	}
@@ -75,7 +75,11 @@ func newPlanner(in Input) (*planner, error) {
 		APIVersion: v1alpha1.APIVersion, Kind: DocumentKind, Metadata: in.Metadata, From: in.Start.Versions(), To: in.Target.versions(), Steps: []Step{},
 	}
 	reasons = p.foreign()
-	reasons = append(reasons, p.schedule()...)
+	if in.Chain != nil {
+		p.follow()
+	} else {
+		reasons = append(reasons, p.schedule()...)
+	}
 	p.departures()
 	if len(reasons) > 0 {
 		return nil, &ImpossibleError{Reasons: reasons}
@@ -182,6 +186,11 @@ func (p *planner) departures() {
 			continue
 		}
 		leaves := departure{group: name, stop: p.road.last()}
+		if p.in.Chain != nil {
+			leaves.stop = 0 // Cluster API waits for nothing
+			p.removed = append(p.removed, leaves)
+			continue
+		}
 		for stop := range p.road.last() {
 			if !p.road.passes(stop, stop+1, p.in.Start.WorkerNodeGroups[name].Oldest) {
 				leaves.stop, leaves.forced = stop, true
@@ -281,10 +290,29 @@ func (p *planner) rollouts(stop int) Step {
 		}
 		move := Group{Name: group.Name, From: from, To: p.hops[group.Name][i].to, MachinesReplaced: p.machines(group), Approximate: group.Autoscaled}
 		move.Changes = p.rolling(group.Name)
+		if i == 0 && p.frozen(group.Name) {
+			p.scaleGroup(&move, group)
+			move.Changes = slices.Concat(move.Changes, p.in.Changes[group.Name].InPlace)
+			move.MachinesReplaced = min(move.MachinesReplaced, p.in.Start.WorkerNodeGroups[group.Name].Machines)
+		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, move)
 	}
-	step.Reason = p.whyNow(stop, step.WorkerNodeGroups)
+	step.Reason = p.whyNow(stop, step.WorkerNodeGroups) + p.deferred(step.WorkerNodeGroups)
 	return step
+}
+
+// deferred says which groups of a step are told to wait.
+func (p *planner) deferred(groups []Group) string {
+	if p.in.Chain == nil {
+		return ""
+	}
+	text := ""
+	for _, group := range groups {
+		if why := p.in.Chain.Deferred[group.Name]; why != "" {
+			text += fmt.Sprintf("; %s waits until %s is taken away", group.Name, why)
+		}
+	}
+	return text
 }
 
 // machines counts those of a group that is there already, as it is to be.

@@ -21,6 +21,8 @@ type Input struct {
 	Changes map[string]Changes
 	// Scope cuts the plan down; the zero value is the whole of it.
 	Scope Scope
+	// Chain is the way of a cluster from a ClusterClass; nil without one.
+	Chain *Chain
 }
 
 // Part is the control plane or a worker node group where a plan begins.

@@ -8,6 +8,15 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
+// controlPlanePath is where the control plane rests on its way.
+func (in Input) controlPlanePath() ([]v1alpha1.Version, error) {
+	from, to := in.Start.ControlPlane.Version, in.Target.ControlPlane
+	if in.Chain != nil && !to.Before(from) {
+		return in.Chain.stops(from), nil
+	}
+	return controlPlanePath(from, to, in.Releases)
+}
+
 // controlPlanePath is where the control plane rests on its way: where it is
 // now, the newest release of each minor between, and the target. It goes one
 // minor at a time (https://kubernetes.io/releases/version-skew-policy/#kube-apiserver).

@@ -15,7 +15,7 @@ func (in Input) scoped() (Input, []string) {
 		return in, nil
 	}
 	wanted := in.Target
-	in.Target = in.Start.asTarget(wanted)
+	in.Target = in.Start.AsTarget(wanted)
 	kept := map[string]Changes{}
 	if in.Scope.ControlPlaneOnly {
 		in.Target.ControlPlane, in.Target.ControlPlaneMachines = wanted.ControlPlane, wanted.ControlPlaneMachines
@@ -43,9 +43,9 @@ func (in Input) scoped() (Input, []string) {
 	return in, reasons
 }
 
-// asTarget is the cluster as it is, with its groups in the order of the wanted
+// AsTarget is the cluster as it is, with its groups in the order of the wanted
 // one, those that are not wanted last.
-func (s Start) asTarget(wanted Target) Target {
+func (s Start) AsTarget(wanted Target) Target {
 	target := Target{ControlPlane: s.ControlPlane.Version, ControlPlaneMachines: s.ControlPlane.Machines}
 	left := maps.Clone(s.WorkerNodeGroups)
 	for _, group := range wanted.WorkerNodeGroups {

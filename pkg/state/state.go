@@ -31,8 +31,8 @@ type Cluster struct {
 	// AddOns are what Cluster API applies to the cluster itself, in the order of
 	// their names.
 	AddOns []AddOn `json:"addOns,omitempty"`
-	// Topology is true for a cluster from a ClusterClass.
-	Topology bool `json:"topology,omitempty"`
+	// Topology of a cluster from a ClusterClass; nil without one.
+	Topology *Topology `json:"topology,omitempty"`
 	// Others are the machines and MachinePools that belong neither to the control
 	// plane nor to a worker node group, in the order of their names.
 	Others []Other `json:"others,omitempty"`
@@ -192,7 +192,7 @@ func (c Cluster) Done() bool {
 		}
 	}
 	_, pending := c.pendingAddOn()
-	return c.Infrastructure == "" && !c.Deleting && !pending
+	return c.Infrastructure == "" && !c.Deleting && !pending && c.carriedOver()
 }
 
 // pendingAddOn is the first add-on that is not applied.

@@ -22,6 +22,9 @@ func (c Cluster) Waiting() string {
 			return part.Waiting()
 		}
 	}
+	if waits := c.topologyWaits(); waits != "" {
+		return waits
+	}
 	if addOn, pending := c.pendingAddOn(); pending {
 		return fmt.Sprintf("add-on %s: %s", addOn.Name, cmp.Or(addOn.Reason, "not applied yet"))
 	}

@@ -24,6 +24,7 @@ func controlPlane(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 		controlPlaneRollout(config, path.Child("upgradeRolloutStrategy")),
 		healthCheck(config.MachineHealthCheck, cluster.Spec.MachineHealthCheck, path.Child("machineHealthCheck")),
 		machineDeletion(config.MachineDeletion, path.Child("machineDeletion")),
+		annotations(config.Annotations, path.Child("annotations")),
 	)
 }
 
@@ -59,6 +60,7 @@ func groupMachines(cluster *v1alpha1.Cluster, group v1alpha1.WorkerNodeGroupConf
 		workerRollout(group.UpgradeRolloutStrategy, path.Child("upgradeRolloutStrategy")),
 		healthCheck(group.MachineHealthCheck, cluster.Spec.MachineHealthCheck, path.Child("machineHealthCheck")),
 		machineDeletion(group.MachineDeletion, path.Child("machineDeletion")),
+		groupAnnotations(group.Annotations, path.Child("annotations")),
 	)
 }
 

@@ -19,7 +19,8 @@ func Spec(cluster *v1alpha1.Cluster) field.ErrorList {
 		metadata(cluster.Metadata),
 		controlPlane(cluster, path.Child("controlPlaneConfiguration")),
 		groups(cluster, path.Child("workerNodeGroupConfigurations")),
-		datacenter(cluster.Spec.DatacenterRef, path.Child("datacenterRef")),
+		clusterClass(cluster, path),
+		datacenter(cluster.Spec, path.Child("datacenterRef")),
 		managementCluster(cluster.Spec.ManagementCluster, path.Child("managementCluster")),
 		externalEtcd(cluster.Spec.ExternalEtcdConfiguration, path.Child("externalEtcdConfiguration")),
 		networks(cluster.Spec.ClusterNetwork, cluster.Spec.DatacenterRef.Kind, path.Child("clusterNetwork")),
@@ -43,7 +44,11 @@ func metadata(meta v1alpha1.Meta) field.ErrorList {
 	return append(errs, dnsLabel(meta.Name, maxNameLength, path.Child("name"))...)
 }
 
-func datacenter(ref v1alpha1.Ref, path *field.Path) field.ErrorList {
+func datacenter(spec v1alpha1.ClusterSpec, path *field.Path) field.ErrorList {
+	ref := spec.DatacenterRef
+	if spec.ClusterClass != nil && ref == (v1alpha1.Ref{}) {
+		return nil // the class says where machines are made
+	}
 	var errs field.ErrorList
 	kinds := []string{v1alpha1.DockerKind, v1alpha1.InMemoryKind}
 	switch ref.Kind {

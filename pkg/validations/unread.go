@@ -18,6 +18,9 @@ func wellFounded(config *v1alpha1.Config, errs field.ErrorList) field.ErrorList 
 	}
 	all := premises()
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		if err.Origin == ownClassOnly && config.Unread(v1alpha1.ClusterKind, "spec.datacenterRef.kind") {
+			return true
+		}
 		return slices.ContainsFunc(all, func(p premise) bool {
 			match := p.of.FindStringSubmatchIndex(err.Field)
 			return match != nil && config.Unread(v1alpha1.ClusterKind, string(p.of.ExpandString(nil, p.on, err.Field, match)))
@@ -40,6 +43,8 @@ func premises() []premise {
 		{regexp.MustCompile(`^spec\.externalEtcdConfiguration\.count$`), "spec.externalEtcdConfiguration.endpoints"},
 		{regexp.MustCompile(`^spec\.clusterNetwork\.cniConfig$`), "spec.clusterNetwork.cniConfig.cilium"},
 		{regexp.MustCompile(`^spec\.clusterNetwork\.cniConfig$`), "spec.clusterNetwork.cniConfig.kindnetd"},
+		{regexp.MustCompile(`^spec\.(controlPlaneConfiguration|workerNodeGroupConfigurations\[\d+\])\.(class|variables|deferUpgrade|holdUpgradeSequence)$`), "spec.clusterClass"},
+		{regexp.MustCompile(`^spec\.datacenterRef\.(kind|name)$`), "spec.clusterClass"},
 		{regexp.MustCompile(group + `\.(count|autoscalingConfiguration\.maxCount)$`), "$1.autoscalingConfiguration.minCount"},
 		{regexp.MustCompile(group + `\.count$`), "$1.autoscalingConfiguration.maxCount"},
 		{regexp.MustCompile(group + `\.upgradeRolloutStrategy\.rollingUpdate\.maxUnavailable$`), "$1.upgradeRolloutStrategy.rollingUpdate.maxSurge"},

@@ -99,3 +99,39 @@ func fieldsOf(t *testing.T, text string) []string {
 	}
 	return fields
 }
+
+// TestRulesAboutAClass: they look at two fields as well, of which one that is
+// misspelt is not also told as missing.
+func TestRulesAboutAClass(t *testing.T) {
+	t.Parallel()
+	const (
+		none     = "  datacenterRef:\n    kind: InMemoryDatacenterConfig\n    name: prod\n"
+		ofAClass = "  controlPlaneConfiguration: {variables: {a: 1}}\n  workerNodeGroupConfigurations: [{name: a, class: b, variables: {c: 1}, deferUpgrade: true, holdUpgradeSequence: true}]\n"
+		ofOurs   = "  clusterClass: {name: a}\n  podIamConfig: {serviceAccountIssuer: 'https://issuer.example.org'}\n  controlPlaneConfiguration: {taints: []}\n"
+		first    = "spec.workerNodeGroupConfigurations[0]."
+	)
+	needed := []string{"spec.podIamConfig", "spec.controlPlaneConfiguration.taints"}
+	for _, test := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"fields of a class", file + "  clusterClass: {name: a}\n" + ofAClass, nil},
+		{"fields of a class, without one", file + ofAClass, []string{"spec.controlPlaneConfiguration.variables", first + "class", first + "deferUpgrade", first + "holdUpgradeSequence", first + "variables"}},
+		{"fields of a class that is misspelt", file + "  clusterclass: {name: a}\n" + ofAClass, []string{"spec.clusterclass"}},
+		{"fields of a class that is no mapping", file + "  clusterClass: inmemory\n" + ofAClass, []string{"spec.clusterClass"}},
+		{"no datacenter", strings.Replace(file, none, "", 1), []string{"spec.datacenterRef.kind", "spec.datacenterRef.name"}},
+		{"no datacenter, and a class that is misspelt", strings.Replace(file, none, "  clusterClas: {name: a}\n", 1), []string{"spec.clusterClas"}},
+		{"fields of our classes", file + ofOurs, nil},
+		{"fields of our classes, without a datacenter", strings.Replace(file, none, "", 1) + ofOurs, needed},
+		{"fields of our classes, with a datacenter that is misspelt", strings.Replace(file, "datacenterRef", "datacentreRef", 1) + ofOurs, []string{"spec.datacentreRef"}},
+		{"fields of our classes, with a datacenter that is text", strings.Replace(file, none, "  datacenterRef: docker\n", 1) + ofOurs, []string{"spec.datacenterRef"}},
+		{"fields of our classes, with misspelt fields of a datacenter", strings.Replace(file, none, "  datacenterRef: {knd: Docker, nam: a}\n", 1) + ofOurs, []string{"spec.datacenterRef.knd", "spec.datacenterRef.nam"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, fieldsOf(t, test.text)); diff != "" {
+				t.Errorf("errors about (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -71,7 +71,7 @@ func immutable(before, after *v1alpha1.Cluster) field.ErrorList {
 		reason   string
 	}{
 		{
-			spec.Child("datacenterRef", "kind"), before.Spec.DatacenterRef.Kind, after.Spec.DatacenterRef.Kind,
+			spec.Child("datacenterRef", "kind"), datacenterKind(before.Spec), datacenterKind(after.Spec),
 			"machines cannot move to another provider; create a new cluster there",
 		},
 		{
@@ -100,6 +100,15 @@ func immutable(before, after *v1alpha1.Cluster) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// datacenterKind is that of a spec; empty where a ClusterClass has machines made:
+// Cluster API looks whether another one may.
+func datacenterKind(spec v1alpha1.ClusterSpec) string {
+	if spec.ClusterClass != nil {
+		return ""
+	}
+	return spec.DatacenterRef.Kind
 }
 
 func blocks(network v1alpha1.Network) string { return strings.Join(network.CIDRBlocks, ", ") }

@@ -11,12 +11,25 @@ import (
 // Kind of a release manifest.
 const Kind = "Bundles"
 
+// classKind is the kind of bundles that are the versions of a ClusterClass.
+const classKind = "ClusterClass"
+
 // Bundles is a release manifest.
 type Bundles struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`
 	Metadata   Meta        `json:"metadata"`
 	Spec       BundlesSpec `json:"spec"`
+}
+
+// OfClass are the versions of a ClusterClass, of which nothing else is known: a
+// class has the rest itself.
+func OfClass(class string, versions []v1alpha1.Version) *Bundles {
+	bundles := &Bundles{Kind: classKind, Metadata: Meta{Name: class}}
+	for _, version := range versions {
+		bundles.Spec.VersionsBundles = append(bundles.Spec.VersionsBundles, VersionsBundle{KubeVersion: version.Minor(), Releases: []Release{{Version: version}}})
+	}
+	return bundles
 }
 
 // Meta names a release manifest.

@@ -100,7 +100,11 @@ func (r *resolver) resolve(wanted v1alpha1.KubernetesVersion, running, limit v1a
 	}
 	version, found := r.choose(wanted, running, limit)
 	if !found {
-		r.errs = append(r.errs, field.Invalid(path, wanted.String(), "no versions bundle has this version; "+r.available()).WithOrigin(missingRelease))
+		lacks := "no versions bundle has this version; "
+		if r.bundles.Kind == classKind {
+			lacks = "ClusterClass " + r.bundles.Metadata.Name + " does not have this version; "
+		}
+		r.errs = append(r.errs, field.Invalid(path, wanted.String(), lacks+r.available()).WithOrigin(missingRelease))
 		return v1alpha1.Version{}
 	}
 	r.set[version], _ = r.bundles.Release(version)
@@ -151,5 +155,9 @@ func (r *resolver) available() string {
 	for i, minor := range minors {
 		lines[i] = fmt.Sprintf("%s (%s)", minor, strings.Join(patches[minor], ", "))
 	}
-	return "there are " + strings.Join(lines, ", ") + "; use one of these, or a file with more by --bundles"
+	more := "a file with more by --bundles"
+	if r.bundles.Kind == classKind {
+		more = "add it to spec.kubernetesVersions of the class"
+	}
+	return "there are " + strings.Join(lines, ", ") + "; use one of these, or " + more
 }

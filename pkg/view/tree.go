@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -18,13 +19,37 @@ import (
 // not ready always are.
 const maxListed = 10
 
+// Described is what there is to say about a cluster.
+type Described struct {
+	state.Cluster
+	// Lags say what it means that groups are behind.
+	Lags []plan.Lag `json:"lags,omitempty"`
+	// Frozen says what waits for groups that are told to wait.
+	Frozen []string `json:"frozen,omitempty"`
+	// Variables of a cluster from a ClusterClass.
+	Variables []Variable `json:"variables,omitempty"`
+}
+
+// Variable is the value of a variable of a ClusterClass.
+type Variable struct {
+	Name     string          `json:"name"`
+	Part     string          `json:"part,omitempty"` // empty for the cluster
+	Value    json.RawMessage `json:"value"`
+	Required bool            `json:"required,omitempty"`
+	Default  bool            `json:"default,omitempty"`
+}
+
 // Tree writes the parts of a cluster and their machines, with the reason for
-// whatever is not ready, and what it means that groups are behind.
-func (s Style) Tree(w io.Writer, cluster state.Cluster, lags []plan.Lag, now time.Time) error {
+// whatever is not ready, and what it means that groups are behind or told to wait.
+func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
+	cluster, lags := described.Cluster, described.Lags
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Cluster %s/%s  %s, created %s ago\n", s.mark(cluster.Done()), cluster.Namespace, cluster.Name, cluster.Phase, age(cluster.Created, now))
 	if cluster.Paused {
 		b.WriteString("  paused: Cluster API does nothing until spec.paused of the Cluster is not true\n")
+	}
+	if err := s.topology(&b, described); err != nil {
+		return err
 	}
 	if cluster.Infrastructure != "" {
 		fmt.Fprintf(&b, "  infrastructure: %s\n", cluster.Infrastructure)
@@ -55,6 +80,47 @@ func (s Style) Tree(w io.Writer, cluster state.Cluster, lags []plan.Lag, now tim
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// topology writes what only clusters from a ClusterClass have.
+func (s Style) topology(w io.Writer, described Described) error {
+	topology := described.Topology
+	if topology == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "  ClusterClass %s at %s\n", topology.Class, topology.Version)
+	if !topology.Settled && topology.Reason != "" && len(described.Frozen) == 0 {
+		fmt.Fprintf(w, "  topology: %s\n", topology.Reason)
+	}
+	for _, line := range described.Frozen {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, variable := range described.Variables {
+		name := variable.Name
+		if variable.Part != "" {
+			name += " of " + variable.Part
+		}
+		var marks []string
+		if variable.Required {
+			marks = append(marks, "required")
+		}
+		if variable.Default {
+			marks = append(marks, "default")
+		}
+		fmt.Fprintln(table, strings.TrimRight(fmt.Sprintf("  variable %s\t%s\t%s", name, shortened(string(variable.Value)), strings.Join(marks, ", ")), "\t "))
+	}
+	return table.Flush()
+}
+
+// maxValue is how much of a variable is shown; -o json has all of it.
+const maxValue = 80
+
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > maxValue {
+		return string(runes[:maxValue]) + "..."
+	}
+	return text
 }
 
 func (s Style) machines(w io.Writer, trunk string, part state.Part) error {

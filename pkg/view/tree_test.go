@@ -82,7 +82,7 @@ func TestTree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got strings.Builder
-			if err := (view.Style{}).Tree(&got, test.cluster, nil, now); err != nil {
+			if err := (view.Style{}).Tree(&got, view.Described{Cluster: test.cluster}, now); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, got.String()); diff != "" {

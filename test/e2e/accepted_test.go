@@ -55,6 +55,10 @@ func makeReferences(t *testing.T, namespace string, clusters, addOns []string) {
 		kubectl(t, shared, nil, args...)
 	}
 	secret("registry-credentials", "username", "password")
+	for _, provider := range []string{"docker", "inmemory"} {
+		class := cli(t, 0, "generate", "clusterclass", "--provider", provider, "-n", namespace).stdout
+		kubectl(t, shared, []byte(class), "apply", "--server-side", "-f", "-")
+	}
 	for _, cluster := range clusters {
 		secret(cluster+"-etcd", "tls.crt")
 		secret(cluster+"-apiserver-etcd-client", "tls.crt", "tls.key")

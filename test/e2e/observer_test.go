@@ -22,11 +22,21 @@ const controlPlane = observer.ControlPlane
 // created, by part.
 func observe(t *testing.T, instance, namespace, cluster string) (finish func() map[string]int) {
 	t.Helper()
+	report := observeAll(t, instance, namespace, cluster)
+	return func() map[string]int {
+		t.Helper()
+		return report().Created
+	}
+}
+
+// observeAll is observe for tests that look at more than the machines.
+func observeAll(t *testing.T, instance, namespace, cluster string) (finish func() observer.Report) {
+	t.Helper()
 	o, err := observer.Start(t.Context(), clientOf(t, instance), client.ObjectKey{Namespace: namespace, Name: cluster})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() map[string]int {
+	return func() observer.Report {
 		t.Helper()
 		seen, err := o.Stop(t.Context())
 		if err != nil {
@@ -36,7 +46,7 @@ func observe(t *testing.T, instance, namespace, cluster string) (finish func() m
 			t.Error(wrong)
 		}
 		t.Logf("the observer of %s/%s looked %d times", namespace, cluster, seen.Looked)
-		return seen.Created
+		return seen
 	}
 }
 

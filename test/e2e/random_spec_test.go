@@ -19,6 +19,7 @@ type randomSpec struct {
 	minor      int    // of the control plane
 	count      int    // of its machines
 	external   bool   // etcd with endpoints
+	managed    bool   // from the ClusterClass of the provider
 	lag        int    // minors that groups may be older than the control plane
 }
 
@@ -35,6 +36,7 @@ func newRandomSpec(t *testing.T, seed uint64, clusters, addOns []string) []byte 
 	if r.external {
 		r.count = 1 + r.IntN(5)
 	}
+	r.managed = r.IntN(4) == 0
 	var text []byte
 	for _, document := range r.documents(addOns) {
 		data, err := yaml.Marshal(document)
@@ -52,6 +54,9 @@ func (r randomSpec) documents(addOns []string) []object {
 		"datacenterRef":             object{"kind": r.datacenter, "name": "any"},
 		"clusterNetwork":            r.network(),
 		"controlPlaneConfiguration": r.controlPlane(),
+	}
+	if r.managed {
+		spec["clusterClass"] = r.class()
 	}
 	for range r.IntN(4) {
 		groups, _ := spec["workerNodeGroupConfigurations"].([]object)
@@ -144,7 +149,29 @@ func (r randomSpec) controlPlane() object {
 	r.some(config, "apiServerExtraArgs", object{"max-requests-inflight": "800", r.label(200): r.text(1024), "v": ""})
 	r.some(config, "auditPolicyContent", "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n  namespaces:\n"+strings.Repeat("  - ns-"+r.label(20)+"\n", 1+r.IntN(1000)))
 	r.some(config, "upgradeRolloutStrategy", object{"type": "RollingUpdate", "rollingUpdate": object{"maxSurge": pick(r, 1, min(1, max(0, 3-r.count)))}})
+	if r.managed {
+		r.some(config, "variables", r.variables("apiServerStartup", "etcdStartup"))
+	}
 	return config
+}
+
+// class is one of those that makeReferences makes.
+func (r randomSpec) class() object {
+	class := object{"name": strings.ToLower(strings.TrimSuffix(r.datacenter, "DatacenterConfig"))}
+	r.some(class, "variables", r.variables("machineStartup", "nodeStartup", "apiServerStartup", "etcdStartup"))
+	return class
+}
+
+// variables are those that no other field of a spec sets: the document of the
+// provider is left out.
+func (r randomSpec) variables(durations ...string) object {
+	variables := object{}
+	for _, name := range durations {
+		if r.datacenter == "InMemoryDatacenterConfig" {
+			r.some(variables, name, pick(r, "0s", "1.5s", "1h0m30s"))
+		}
+	}
+	return variables
 }
 
 func (r randomSpec) group(i int) object {
@@ -153,7 +180,12 @@ func (r randomSpec) group(i int) object {
 	if i == 2 {
 		config["name"] = strings.Repeat("g", 47-len(r.cluster)) // the longest
 	}
-	if r.datacenter == "InMemoryDatacenterConfig" { // others need a kubeadm to fetch, which few releases have
+	if r.managed {
+		r.some(config, "class", "default-worker")
+		r.some(config, "variables", r.variables("machineStartup", "nodeStartup"))
+		r.some(config, "deferUpgrade", r.chance())
+		r.some(config, "holdUpgradeSequence", r.chance())
+	} else if r.datacenter == "InMemoryDatacenterConfig" { // others need a kubeadm to fetch, which few releases have
 		r.some(config, "kubernetesVersion", fmt.Sprintf("1.%d", max(30, r.minor-r.IntN(r.lag+1))))
 	}
 	config["count"] = pick(r, 0, 1, 1000, 1<<31-1)
@@ -182,6 +214,7 @@ func (r randomSpec) part() object {
 		r.some(deletion, field, pick(r, "0s", "1h30m", "596523h"))
 	}
 	r.some(config, "machineDeletion", deletion)
+	r.some(config, "annotations", object{r.key(): r.text(2000), "Example.ORG/" + r.word(63): ""})
 	return config
 }
 

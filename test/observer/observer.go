@@ -39,6 +39,7 @@ type Observer struct {
 	created map[string]map[string]bool // part -> UIDs that came later
 	asked   map[string]*version.Version
 	wrong   []string
+	lag     uint
 	looked  int
 }
 
@@ -48,6 +49,9 @@ type Report struct {
 	Wrong []string
 	// Created counts the machines that came after the beginning, by part.
 	Created map[string]int
+	// Lag is how many minors a worker was older than the newest machine of the
+	// control plane, at most.
+	Lag uint
 	// Looked is how often the API server answered.
 	Looked int
 }
@@ -88,7 +92,7 @@ func (o *Observer) Stop(ctx context.Context) (Report, error) {
 	if err := o.look(ctx); err != nil {
 		return Report{}, fmt.Errorf("observing for the last time: %w", err)
 	}
-	report := Report{Wrong: o.wrong, Created: map[string]int{}, Looked: o.looked}
+	report := Report{Wrong: o.wrong, Created: map[string]int{}, Lag: o.lag, Looked: o.looked}
 	for part, uids := range o.created {
 		report.Created[part] = len(uids)
 	}
@@ -191,6 +195,9 @@ func (o *Observer) skew(machines []clusterv1.Machine) {
 		for _, v := range versionsOf(m) {
 			if oldest.LessThan(v) {
 				o.note("Machine/%s at %s was newer than the oldest machine of the control plane, at %s", m.Name, v, oldest)
+			}
+			if newest.Minor() > v.Minor() {
+				o.lag = max(o.lag, newest.Minor()-v.Minor())
 			}
 			if newest.Minor() > v.Minor()+maxLag {
 				o.note("Machine/%s at %s was too old beside a machine of the control plane at %s", m.Name, v, newest)

@@ -38,10 +38,14 @@ func (d *decoder) attachDatacenter() {
 // reference that is not complete is a problem of its own.
 func (d *decoder) datacenterReferred(kind string, meta Meta) {
 	ref := d.config.Cluster.Spec.DatacenterRef
+	path := field.NewPath("metadata", "name")
+	if d.config.Cluster.Spec.ClusterClass != nil && ref == (Ref{}) && !d.clusterUnread("spec.datacenterRef.kind") {
+		d.misses(kind, field.Invalid(path, meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster has a clusterClass alone; remove this document or add the reference", kind)))
+		return
+	}
 	if ref.Kind != InMemoryKind && ref.Kind != DockerKind || ref.Name == "" {
 		return
 	}
-	path := field.NewPath("metadata", "name")
 	switch {
 	case ref.Kind != kind:
 		d.misses(kind, field.Invalid(path, meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster's spec.datacenterRef has kind %q; remove this document or correct the reference", kind, ref.Kind)))

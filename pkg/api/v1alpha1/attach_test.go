@@ -80,6 +80,12 @@ func TestAttachDatacenter(t *testing.T) {
 			`cluster.yaml:19: metadata.name: Invalid value: "prod": ` + unnamed + `DockerDatacenterConfig: the cluster's spec.datacenterRef has kind "InMemoryDatacenterConfig"; remove this document or correct the reference`,
 			`cluster.yaml:20: metadata.namespace: Invalid value: "team": ` + namespace,
 		}}},
+		"a clusterClass and a reference": {with("  datacenterRef:\n", "  clusterClass: {name: inmemory}\n  datacenterRef:\n") + inMemoryDocument, attached{InMemory: inMemory}},
+		"a clusterClass alone":           {with("  datacenterRef:\n    kind: InMemoryDatacenterConfig\n    name: prod\n", "  clusterClass: {name: own}\n"), attached{}},
+		"a clusterClass alone, with a document": {with("  datacenterRef:\n    kind: InMemoryDatacenterConfig\n    name: prod\n", "  clusterClass: {name: own}\n") + inMemoryDocument, attached{Problems: []string{
+			`cluster.yaml:17: metadata.name: Invalid value: "prod": ` + unnamed + `InMemoryDatacenterConfig: the cluster has a clusterClass alone; remove this document or add the reference`,
+		}}},
+		"a clusterClass and a misspelt reference": {with("  datacenterRef:\n", "  clusterClass: {name: own}\n  datacentreRef:\n") + inMemoryDocument, attached{Problems: []string{"cluster.yaml:13: spec.datacentreRef: Forbidden: unknown field; did you mean datacenterRef?"}}},
 		// These references are found to be wrong by others.
 		"reference without name":                    {with("    name: prod", "    name: \"\"") + inMemoryDocument, attached{InMemory: inMemory}},
 		"reference without kind":                    {with("    kind: InMemoryDatacenterConfig\n", "") + inMemoryDocument + dockerDocument, attached{}},
@@ -141,7 +147,8 @@ func TestAttachIdentityProviders(t *testing.T) {
 			`cluster.yaml:20: metadata.name: Invalid value: "iam": spec.identityProviderRefs of the cluster names "aws"; use one name for both`)},
 		"document without name": {refs(toOIDC) + strings.Replace(oidc, "metadata:\n  name: login\n", "", 1), named(" a", "",
 			`cluster.yaml:17: metadata.name: Invalid value: "": spec.identityProviderRefs of the cluster names "login"; use one name for both`)},
-		"name that cannot be read":    {refs(toOIDC) + strings.Replace(oidc, "login", "17", 1), named(" a", "", `cluster.yaml:20: metadata.name: Invalid value: "17": must be text; put it in quotes`)},
+		"name that cannot be read": {refs(toOIDC) + strings.Replace(oidc, "login", "17", 1), named(" a", "", `cluster.yaml:20: metadata.name: Invalid value: "17": must be text; put it in quotes`)},
+		// These references are found to be wrong by others.
 		"reference without name":      {refs("{kind: OIDCConfig}") + oidc, named("login a", "")},
 		"the first of two references": {refs(toOIDC, "{kind: OIDCConfig, name: other}") + oidc, named("login a", "")},
 		"unreferenced":                {minimal + oidc, named("", "", `cluster.yaml:19: metadata.name: Invalid value: "login": `+noRef+"OIDCConfig"+remedy)},

@@ -45,9 +45,13 @@ type ClusterSpec struct {
 	// WorkerNodeGroupConfigurations are the worker node groups. Their order is
 	// the order in which they are upgraded.
 	WorkerNodeGroupConfigurations []WorkerNodeGroupConfiguration `json:"workerNodeGroupConfigurations,omitempty"`
+	// ClusterClass makes the cluster a managed topology of Cluster API, from a
+	// ClusterClass. A cluster that is there cannot begin or cease to be one.
+	ClusterClass *ClusterClass `json:"clusterClass,omitempty"`
 	// DatacenterRef names the document that says where machines are made, of kind
-	// InMemoryDatacenterConfig or DockerDatacenterConfig.
-	DatacenterRef Ref `json:"datacenterRef"`
+	// InMemoryDatacenterConfig or DockerDatacenterConfig. It is required, but for
+	// a clusterClass that is not one of clusterctl-x.
+	DatacenterRef Ref `json:"datacenterRef,omitzero"`
 	// ClusterNetwork holds the networks of pods and services.
 	ClusterNetwork ClusterNetwork `json:"clusterNetwork"`
 	// ExternalEtcdConfiguration asks for etcd outside of the control plane's machines.
@@ -76,6 +80,19 @@ type ClusterSpec struct {
 	UpgradePolicy UpgradePolicy `json:"upgradePolicy,omitzero"`
 	// ManagementCluster names the cluster that manages this one.
 	ManagementCluster ManagementCluster `json:"managementCluster,omitzero"`
+}
+
+// ClusterClass names a ClusterClass. With a datacenterRef it is one that
+// 'generate clusterclass' made for that provider, and every field of the spec
+// acts. Without, it is one of your own, which has variables for what differs
+// from cluster to cluster.
+type ClusterClass struct {
+	// Name of the ClusterClass.
+	Name string `json:"name"`
+	// Namespace of the ClusterClass. Defaults to that of the cluster.
+	Namespace string `json:"namespace,omitempty"`
+	// Variables maps names of variables of the class to values.
+	Variables map[string]any `json:"variables,omitempty"`
 }
 
 // UpgradePolicy says how a cluster is upgraded.

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "cmp"
+
 // ControlPlaneName is the name of the control plane among the parts of a
 // cluster. No worker node group may have it.
 const ControlPlaneName = "control-plane"
@@ -32,6 +34,11 @@ type ControlPlaneConfiguration struct {
 	MachineHealthCheck *MachineHealthCheck `json:"machineHealthCheck,omitempty"`
 	// MachineDeletion says how long the deletion of a machine waits.
 	MachineDeletion MachineDeletion `json:"machineDeletion,omitzero"`
+	// Annotations of the machines. A change does not replace them.
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// Variables are values of variables of the clusterClass for the control plane,
+	// instead of those of the cluster.
+	Variables map[string]any `json:"variables,omitempty"`
 }
 
 // WorkerNodeGroupConfiguration describes one worker node group.
@@ -62,10 +69,34 @@ type WorkerNodeGroupConfiguration struct {
 	MachineHealthCheck *MachineHealthCheck `json:"machineHealthCheck,omitempty"`
 	// MachineDeletion says how long the deletion of a machine waits.
 	MachineDeletion MachineDeletion `json:"machineDeletion,omitzero"`
+	// Annotations of the group's MachineDeployment and machines. A change does not
+	// replace machines.
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// Class of the group among the classes of worker machines that the clusterClass
+	// has. Defaults to default-worker.
+	Class string `json:"class,omitempty"`
+	// Variables are values of variables of the clusterClass for this group, instead
+	// of those of the cluster.
+	Variables map[string]any `json:"variables,omitempty"`
+	// DeferUpgrade keeps a group of a cluster with a clusterClass from new
+	// versions. The upgrade of the cluster waits for it where it has to, and
+	// nothing else of the group changes meanwhile.
+	DeferUpgrade bool `json:"deferUpgrade,omitempty" jsonschema:"default=false"`
+	// HoldUpgradeSequence does the same for the group and all groups behind it.
+	HoldUpgradeSequence bool `json:"holdUpgradeSequence,omitempty" jsonschema:"default=false"`
 }
+
+// DefaultWorkerClass is the class of groups that name none, in a cluster with
+// a clusterClass.
+const DefaultWorkerClass = "default-worker"
 
 // Pinned tells whether the group has a version of its own.
 func (g WorkerNodeGroupConfiguration) Pinned() bool { return g.KubernetesVersion != nil }
+
+// WorkerClass is the class of the group, after defaulting.
+func (g WorkerNodeGroupConfiguration) WorkerClass() string {
+	return cmp.Or(g.Class, DefaultWorkerClass)
+}
 
 // Replicas is the number of machines of the group, after defaulting; of an
 // autoscaled group the number that it begins with.

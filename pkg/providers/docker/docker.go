@@ -65,3 +65,6 @@ func (Provider) ControlPlaneMachine(release versionsbundle.Release) any {
 func (Provider) WorkerMachine(release versionsbundle.Release) any {
 	return machine{Image: release.NodeImages[Name]}
 }
+
+// Variables are none: DockerDatacenterConfig has no settings.
+func (Provider) Variables() map[string]any { return nil }

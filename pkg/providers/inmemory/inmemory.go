@@ -47,3 +47,16 @@ func (p Provider) machine(controlPlane bool) machine {
 		EtcdStartup:      p.spec.EtcdStartup.String(),
 	}
 }
+
+// Variables of the provider's classes are the durations that are not zero.
+func (p Provider) Variables() map[string]any {
+	variables := map[string]any{}
+	for name, duration := range map[string]v1alpha1.Duration{
+		"machineStartup": p.spec.MachineStartup, "nodeStartup": p.spec.NodeStartup, "apiServerStartup": p.spec.APIServerStartup, "etcdStartup": p.spec.EtcdStartup,
+	} {
+		if duration.Duration != 0 {
+			variables[name] = duration.String()
+		}
+	}
+	return variables
+}

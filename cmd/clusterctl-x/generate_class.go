@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+type classOptions struct {
+	provider, class, directory string
+	keepUsed                   bool
+}
+
+func (a *app) generateClusterClassCommand() *cobra.Command {
+	var o classOptions
+	cmd := &cobra.Command{
+		Use:   "clusterclass --provider inmemory|docker",
+		Short: "Write a ClusterClass with its templates, for clusters with spec.clusterClass",
+		Long: `Write a ClusterClass with its templates, for clusters with spec.clusterClass.
+
+It comes from the same templates as clusters without a class: what differs from
+cluster to cluster is a variable, what differs from version to version a patch,
+and its versions are those of the versions bundles. Every field of a cluster
+spec acts on clusters of such a class.`,
+		Example: `  clusterctl-x generate clusterclass --provider inmemory | kubectl apply -f -
+  clusterctl-x generate clusterclass --provider docker --class prod --keep-used > prod-class.yaml
+  clusterctl-x plan clusterclass -f prod-class.yaml`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.withTimeout(cmd.Context(), 0)
+			defer cancel()
+			objects, err := a.clusterClass(ctx, o)
+			if err != nil {
+				return err
+			}
+			if o.directory != "" {
+				return a.writeManifests(o.directory, objects)
+			}
+			return a.printManifests(objects)
+		},
+	}
+	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "inmemory or docker")
+	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: that of the provider")
+	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "ask the management cluster for the clusters of the class, and keep every version that they have or are on their way to")
+	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
+	return cmd
+}
+
+// clusterClass makes a class with the releases of the bundles.
+func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Object, error) {
+	switch available := strings.Join(slices.Sorted(maps.Keys(manifests.Datacenters())), ", "); {
+	case o.provider == "":
+		return nil, usageError{fmt.Errorf("--provider is required: one of %s", available)}
+	case manifests.Datacenters()[o.provider] == "":
+		return nil, usageError{fmt.Errorf("--provider must be one of %s, not %q", available, o.provider)}
+	}
+	name := cmp.Or(o.class, o.provider)
+	if problems := utilvalidation.IsDNS1123Label(name); len(problems) > 0 {
+		return nil, usageError{fmt.Errorf("%q cannot be the name of a ClusterClass: %s", name, problems[0])}
+	}
+	bundles, err := a.readBundles()
+	if err != nil {
+		return nil, err
+	}
+	namespace := cmp.Or(a.options.Namespace, "default")
+	if o.keepUsed {
+		if bundles, namespace, err = a.withUsed(ctx, bundles, name); err != nil {
+			return nil, err
+		}
+	}
+	objects, err := manifests.RenderClass(manifests.Class{Name: name, Namespace: namespace, Provider: o.provider, Releases: bundles.Releases()})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return objects, nil
+}
+
+// withUsed adds the releases of the clusters of a class, which the bundles may
+// no longer have.
+func (a *app) withUsed(ctx context.Context, bundles *versionsbundle.Bundles, name string) (*versionsbundle.Bundles, string, error) {
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	key := a.key(name, "", connection)
+	clusters, err := connection.ClustersOf(ctx, key)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, cluster := range clusters {
+		record, _, err := connection.Record(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name})
+		if err != nil {
+			return nil, "", err
+		}
+		bundles = bundles.With(record.Releases)
+		used := append([]v1alpha1.Version{cluster.Topology.Version}, cluster.Versions().All()...)
+		for _, version := range used {
+			if _, known := bundles.Release(version); !known && !version.IsZero() {
+				return nil, "", &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
+					"cluster %s/%s has %s, and neither the versions bundles nor its record know that version; use a file that has it by --bundles", cluster.Namespace, cluster.Name, version)}
+			}
+		}
+	}
+	return bundles, key.Namespace, nil
+}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// managedOrigin is what an upgrade of a cluster from a ClusterClass begins with.
+type managedOrigin struct {
+	state   state.Cluster
+	cluster *clusterv1.Cluster
+	// class that the cluster has now.
+	class topology.Class
+	// generate is topology.Generate.
+	generate func(topology.Class, *clusterv1.Cluster) (topology.Parts, error)
+	// legs is topology.Road.Legs.
+	legs legsFunc
+	// checked is spec.checkClass.
+	checked func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
+}
+
+// observeManaged reads what only clusters from a ClusterClass have.
+func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
+	from := &managedOrigin{state: l.state}
+	if l.spec, err = a.withClass(ctx, l.connection, l.spec, l.key.Namespace); err != nil {
+		return err
+	}
+	if from.cluster, err = l.LiveCluster(ctx, l.key); err != nil {
+		return err
+	}
+	from.class = *l.spec.class
+	if key := from.cluster.GetClassKey(); key.Name != from.class.Name || key.Namespace != from.class.Namespace {
+		class, exists, err := l.Class(ctx, key)
+		if err != nil {
+			return err
+		}
+		if !exists {
+			return &management.RefusedError{Check: "class-missing", Reason: fmt.Sprintf("ClusterClass %s, which cluster %s is made from, is gone; apply it again", key, l.key)}
+		}
+		from.class = class
+	}
+	from.generate = func(class topology.Class, cluster *clusterv1.Cluster) (topology.Parts, error) {
+		return topology.Generate(ctx, class, cluster)
+	}
+	from.legs = legsOf(ctx)
+	from.checked = func(s spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
+		return s.checkClass(ctx, object, from.cluster)
+	}
+	l.origin.managed = from
+	return nil
+}
+
+// legsFunc is topology.Road.Legs, which asks nobody.
+type legsFunc func(road topology.Road, target, controlPlane, oldest v1alpha1.Version) ([]plan.Leg, error)
+
+func legsOf(ctx context.Context) legsFunc {
+	return func(road topology.Road, target, controlPlane, oldest v1alpha1.Version) ([]plan.Leg, error) {
+		return road.Legs(ctx, target, controlPlane, oldest)
+	}
+}
+
+// way is what Cluster API does to take the cluster to the version that was
+// resolved.
+func (p prepared) way(from origin) (*plan.Chain, error) {
+	if err := p.retargets(from); err != nil {
+		return nil, err
+	}
+	return wayOf(p.spec, p.resolved, from.start, from.managed.legs)
+}
+
+// wayOf is the way of a cluster from a ClusterClass to the versions that its spec
+// was resolved to.
+func wayOf(s spec, resolved validations.Resolved, start plan.Start, legsTo legsFunc) (*plan.Chain, error) {
+	var oldest v1alpha1.Version
+	for _, group := range start.WorkerNodeGroups {
+		if oldest.IsZero() || group.Version.Before(oldest) {
+			oldest = group.Version
+		}
+	}
+	target := resolved.Versions.ControlPlane
+	legs, err := legsTo(topology.Road{
+		Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: validations.Policy(resolved.Config.Cluster),
+	}, target, start.ControlPlane.Version, oldest)
+	if err != nil {
+		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, target, err)}}
+	}
+	wanted := state.Topology{}
+	for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		wanted.Groups = append(wanted.Groups, state.TopologyGroup{Name: group.Name, Deferred: group.DeferUpgrade, Held: group.HoldUpgradeSequence})
+	}
+	return &plan.Chain{Legs: legs, Deferred: wanted.Deferred()}, nil
+}
+
+// retargets refuses another version while the cluster is on its way to one.
+func (p prepared) retargets(from origin) error {
+	now, target := from.managed.state, p.resolved.Versions.ControlPlane
+	if target == now.Topology.Version {
+		return nil
+	}
+	var behind []string
+	for _, part := range now.Parts() {
+		if !part.Foreign && (part.Version != now.Topology.Version || part.Oldest() != now.Topology.Version) {
+			behind = append(behind, fmt.Sprintf("%s at %s", part.Name, part.Oldest()))
+		}
+	}
+	if len(behind) == 0 {
+		return nil
+	}
+	remedy := fmt.Sprintf("'clusterctl-x watch cluster %s' waits for it", now.Name)
+	if frozen := now.Frozen(); len(frozen) > 0 {
+		remedy = strings.Join(frozen, "; ")
+	}
+	return &management.RefusedError{Check: "retarget", Reason: fmt.Sprintf(
+		"cluster %s is still on its way to %s (%s), and Cluster API takes no other version until it is there: give spec.kubernetesVersion %s first; %s",
+		now.Name, now.Topology.Version, strings.Join(behind, ", "), now.Topology.Version, remedy)}
+}
+
+// managedChanges are those besides versions and counts, by part: what Cluster API
+// would make of the cluster as it is, and of the one that is asked for.
+func (p prepared) managedChanges(first management.Objects, from origin) (map[string]plan.Changes, error) {
+	before := from.managed
+	wanted, err := before.checked(p.spec, first.Cluster[0])
+	if err != nil {
+		return nil, err
+	}
+	found, err := from.compare(first.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	sorted, err := byPart(p.resolved.Config, first, withoutParts(found, first.Cluster[0]), from)
+	if err != nil {
+		return nil, err
+	}
+	was, is, err := before.both(*p.spec.class, wanted)
+	var external externalError
+	switch {
+	case errors.As(err, &external):
+		sorted[""] = addChange(sorted[""], external.Error())
+		return sorted, nil
+	case err != nil:
+		return nil, err
+	}
+	parts, err := partChanges(was, is, p.resolved.Config, from)
+	if err != nil {
+		return nil, err
+	}
+	for name, sum := range parts {
+		all := sorted[name]
+		all.Rolling, all.InPlace = append(all.Rolling, sum.Rolling...), append(all.InPlace, sum.InPlace...)
+		sorted[name] = all
+	}
+	for _, line := range deferrals(before.state, p.resolved.Config.Cluster.Spec) {
+		sorted[""] = addChange(sorted[""], line)
+	}
+	return sorted, nil
+}
+
+func addChange(sum plan.Changes, line string) plan.Changes {
+	sum.InPlace = append(sum.InPlace, line)
+	return sum
+}
+
+// externalError says that what a class makes cannot be computed.
+type externalError string
+
+func (e externalError) Error() string { return string(e) }
+
+// both are the objects of the cluster as it is, and as it is wanted, at the same
+// version: what differs is what else is asked for.
+func (m *managedOrigin) both(class topology.Class, wanted *clusterv1.Cluster) (was, is topology.Parts, err error) {
+	if class.External() || m.class.External() {
+		return nil, nil, externalError("ClusterClass " + class.Name + " has patches of runtime extensions: which machines are replaced for other changes than the version cannot be told beforehand")
+	}
+	if was, err = m.generate(m.class, m.cluster); err != nil {
+		return nil, nil, err
+	}
+	is, err = m.generate(class, wanted)
+	return was, is, err
+}
+
+// partChanges are the differences between two sets of parts, of those that are in
+// both.
+func partChanges(was, is topology.Parts, config *v1alpha1.Config, from origin) (map[string]plan.Changes, error) {
+	var old, fresh []*unstructured.Unstructured
+	stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+	for name, objects := range is {
+		if _, both := was[name]; both {
+			old, fresh = append(old, was[name]...), append(fresh, objects...)
+			stage.Parts[name] = objects
+		}
+	}
+	slices.SortFunc(fresh, func(a, b *unstructured.Unstructured) int {
+		return cmp.Compare(changes.ObjectName(a), changes.ObjectName(b))
+	})
+	found, err := compareOffline(old, fresh)
+	if err != nil {
+		return nil, err
+	}
+	return byPart(config, stage, found, from)
+}
+
+// withoutParts leaves out what the parts of a cluster tell better than the
+// topology of its Cluster.
+func withoutParts(found []management.Change, cluster *unstructured.Unstructured) []management.Change {
+	kept := slices.Clone(found)
+	for i, change := range kept {
+		if change.Object != changes.ObjectName(cluster) {
+			continue
+		}
+		kept[i].Fields = slices.DeleteFunc(slices.Clone(change.Fields), func(f changes.Field) bool {
+			return f.Path == "spec.topology.version" || strings.HasPrefix(f.Path, "spec.topology.workers") || strings.HasPrefix(f.Path, "spec.topology.controlPlane")
+		})
+	}
+	return kept
+}
+
+// deferrals are the groups that begin or cease to wait with their upgrades.
+func deferrals(now state.Cluster, wanted v1alpha1.ClusterSpec) []string {
+	was := map[string]state.TopologyGroup{}
+	for _, group := range now.Topology.Groups {
+		was[group.Name] = group
+	}
+	var lines []string
+	for _, group := range wanted.WorkerNodeGroupConfigurations {
+		for _, f := range []struct {
+			name    string
+			was, is bool
+		}{
+			{"deferUpgrade", was[group.Name].Deferred, group.DeferUpgrade},
+			{"holdUpgradeSequence", was[group.Name].Held, group.HoldUpgradeSequence},
+		} {
+			if f.was != f.is {
+				lines = append(lines, fmt.Sprintf("%s %s would become %t", group.Name, f.name, f.is))
+			}
+		}
+	}
+	return lines
+}
+
+// managedStages renders the Cluster as it is written for each step: at the
+// version that its topology has then.
+func (p prepared) managedStages(first management.Objects, chain plan.Chain, at v1alpha1.Version) ([]management.Objects, error) {
+	stages := []management.Objects{first}
+	for _, step := range p.plan.Steps {
+		if to := furthest(step); to.After(at) {
+			at = chain.Target(to)
+		}
+		stage, err := p.managedStage(at)
+		if err != nil {
+			return nil, err
+		}
+		stages = append(stages, stage)
+	}
+	return stages, nil
+}
+
+// furthest is the version that a step leads to; zero for one that leads to none.
+func furthest(step plan.Step) v1alpha1.Version {
+	to := step.To
+	for _, group := range step.WorkerNodeGroups {
+		if group.To.After(to) {
+			to = group.To
+		}
+	}
+	return to
+}
+
+// managedStage renders the Cluster with a version of its topology.
+func (p prepared) managedStage(at v1alpha1.Version) (management.Objects, error) {
+	versions := v1alpha1.ClusterVersions{ControlPlane: at, WorkerNodeGroups: map[string]v1alpha1.Version{}}
+	return p.stage(versions, scope{})
+}

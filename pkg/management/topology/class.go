@@ -1,0 +1,138 @@
+// Package topology says what Cluster API makes of a cluster from a ClusterClass,
+// by Cluster API's own functions: the objects of its parts, the values of its
+// variables, and the steps of an upgrade. It writes nothing.
+package topology
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/exp/topology/scope"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Class is a ClusterClass with the templates that it names.
+type Class struct {
+	*clusterv1.ClusterClass
+	Templates []*unstructured.Unstructured
+}
+
+// Versions that clusters of the class may have, in the order of the class; none
+// where it does not say.
+func (c Class) Versions() []v1alpha1.Version {
+	var versions []v1alpha1.Version
+	for _, text := range c.Spec.KubernetesVersions {
+		if version, err := v1alpha1.ParseVersion(text); err == nil {
+			versions = append(versions, version)
+		}
+	}
+	return versions
+}
+
+// References are to the templates that a class names.
+func References(class *clusterv1.ClusterClass) []clusterv1.ClusterClassTemplateReference {
+	references := []clusterv1.ClusterClassTemplateReference{class.Spec.Infrastructure.TemplateRef, class.Spec.ControlPlane.TemplateRef}
+	if machine := class.Spec.ControlPlane.MachineInfrastructure.TemplateRef; machine.IsDefined() {
+		references = append(references, machine)
+	}
+	for _, workers := range class.Spec.Workers.MachineDeployments {
+		references = append(references, workers.Bootstrap.TemplateRef, workers.Infrastructure.TemplateRef)
+	}
+	for _, pools := range class.Spec.Workers.MachinePools {
+		references = append(references, pools.Bootstrap.TemplateRef, pools.Infrastructure.TemplateRef)
+	}
+	return references
+}
+
+// MissingError says that a class names a template that is not there.
+type MissingError struct {
+	Class    string
+	Template string // Kind/name
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("ClusterClass %s names %s, which is not there; apply it, or name another one", e.Class, e.Template)
+}
+
+// template is that of a reference; a copy, since it is changed.
+func (c Class) template(reference clusterv1.ClusterClassTemplateReference) (*unstructured.Unstructured, error) {
+	for _, template := range c.Templates {
+		if template.GetKind() == reference.Kind && template.GetName() == reference.Name {
+			return template.DeepCopy(), nil
+		}
+	}
+	return nil, &MissingError{Class: c.Name, Template: reference.Kind + "/" + reference.Name}
+}
+
+// blueprint is the class as Cluster API's functions take it.
+func (c Class) blueprint(cluster *clusterv1.Cluster) (*scope.ClusterBlueprint, error) {
+	b := &scope.ClusterBlueprint{
+		Topology: cluster.Spec.Topology, ClusterClass: c.ClusterClass, ControlPlane: &scope.ControlPlaneBlueprint{},
+		MachineDeployments: map[string]*scope.MachineDeploymentBlueprint{}, MachinePools: map[string]*scope.MachinePoolBlueprint{},
+	}
+	var err error
+	if b.InfrastructureClusterTemplate, err = c.template(c.Spec.Infrastructure.TemplateRef); err != nil {
+		return nil, err
+	}
+	if b.ControlPlane.Template, err = c.template(c.Spec.ControlPlane.TemplateRef); err != nil {
+		return nil, err
+	}
+	if b.HasControlPlaneInfrastructureMachine() {
+		if b.ControlPlane.InfrastructureMachineTemplate, err = c.template(c.Spec.ControlPlane.MachineInfrastructure.TemplateRef); err != nil {
+			return nil, err
+		}
+	}
+	if b.HasControlPlaneMachineHealthCheck() {
+		b.ControlPlane.HealthCheck = c.Spec.ControlPlane.HealthCheck
+	}
+	for _, workers := range c.Spec.Workers.MachineDeployments {
+		own := &scope.MachineDeploymentBlueprint{Metadata: workers.Metadata, HealthCheck: workers.HealthCheck}
+		if own.BootstrapTemplate, err = c.template(workers.Bootstrap.TemplateRef); err != nil {
+			return nil, err
+		}
+		if own.InfrastructureMachineTemplate, err = c.template(workers.Infrastructure.TemplateRef); err != nil {
+			return nil, err
+		}
+		b.MachineDeployments[workers.Class] = own
+	}
+	return b, nil
+}
+
+// WithStatus is a class that Cluster API has not seen yet, with the definitions
+// of variables that it would read from its spec. Those of runtime extensions
+// stay as they were.
+func WithStatus(class *clusterv1.ClusterClass) *clusterv1.ClusterClass {
+	class = class.DeepCopy()
+	var definitions []clusterv1.ClusterClassStatusVariable
+	inline := map[string]bool{}
+	for _, variable := range class.Spec.Variables {
+		inline[variable.Name] = true
+		definitions = append(definitions, clusterv1.ClusterClassStatusVariable{
+			Name: variable.Name,
+			Definitions: []clusterv1.ClusterClassStatusVariableDefinition{{
+				From: clusterv1.VariableDefinitionFromInline, Required: variable.Required, Schema: variable.Schema,
+			}},
+		})
+	}
+	for _, variable := range class.Status.Variables {
+		external := len(variable.Definitions) > 0 && variable.Definitions[0].From != clusterv1.VariableDefinitionFromInline
+		if external && !inline[variable.Name] {
+			definitions = append(definitions, variable)
+		}
+	}
+	class.Status.Variables = definitions
+	return class
+}
+
+// External tells whether patches of the class come from runtime extensions,
+// which nobody but Cluster API asks.
+func (c Class) External() bool {
+	for _, patch := range c.Spec.Patches {
+		if patch.External != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,351 @@
+package manifests
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+)
+
+// Limits of the schema of ClusterClass.
+const (
+	maxVersions  = 100   // spec.kubernetesVersions
+	maxPatchName = 256   // spec.patches[].name
+	maxCondition = 256   // spec.patches[].enabledIf
+	maxValue     = 10240 // spec.patches[].definitions[].jsonPatches[].valueFrom.template
+)
+
+// absent stands for the value of a field in a release that does not have it.
+const absent = ""
+
+// addition is a list of a template that a variable adds to.
+type addition struct {
+	variable string
+	paths    []string // of KubeadmConfigSpec
+	before   bool     // what the variable has comes before what the template has
+}
+
+// additions to what kubeadm is told about every machine.
+func additions() []addition {
+	return []addition{
+		{variableFiles, []string{"/files"}, true},
+		{variableCommands, []string{"/preKubeadmCommands"}, true},
+		{variableKubeletArgs, []string{"/initConfiguration/nodeRegistration/kubeletExtraArgs", "/joinConfiguration/nodeRegistration/kubeletExtraArgs"}, false},
+	}
+}
+
+// template makes one of the templates of the class: as it is at the newest
+// release, with patches for what is otherwise at others.
+func (m *classMaker) template(suffix, kindSuffix string, content func(parts) (map[string]any, error)) (*unstructured.Unstructured, error) {
+	leaves := map[string][]string{} // path -> JSON at each release
+	var last *unstructured.Unstructured
+	for i, rendered := range m.rendered {
+		object, err := content(rendered)
+		if err != nil {
+			return nil, err
+		}
+		last = &unstructured.Unstructured{Object: object}
+		err = eachLeaf(object["spec"], "/spec", func(path, value string) {
+			if leaves[path] == nil {
+				leaves[path] = make([]string, len(m.rendered))
+			}
+			leaves[path][i] = value
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	maps.DeleteFunc(leaves, func(path string, _ []string) bool {
+		// Is empty in some releases, and has fields in others.
+		return slices.ContainsFunc(slices.Collect(maps.Keys(leaves)), func(other string) bool { return strings.HasPrefix(other, path+"/") })
+	})
+	template := &unstructured.Unstructured{Object: map[string]any{"spec": last.Object["spec"]}}
+	template.SetAPIVersion(last.GetAPIVersion())
+	template.SetKind(last.GetKind() + kindSuffix)
+	template.SetNamespace(m.Namespace)
+	if err := m.patch(template, suffix, leaves); err != nil {
+		return nil, err
+	}
+	spec, err := template.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	name, err := templateName(m.Name+suffix, templater.Object{JSON: spec})
+	template.SetName(name)
+	return template, err
+}
+
+// eachLeaf visits the values of an object that are no objects, and objects
+// without fields, with their JSON.
+func eachLeaf(value any, path string, visit func(path, value string)) error {
+	if object, is := value.(map[string]any); is && len(object) > 0 {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+			if err := eachLeaf(object[name], path+"/"+escaped, visit); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // people read it
+	err := encoder.Encode(value)
+	visit(path, strings.TrimSuffix(text.String(), "\n"))
+	return err
+}
+
+// patch adds the patches of one template to the class.
+func (m *classMaker) patch(template *unstructured.Unstructured, suffix string, leaves map[string][]string) error {
+	target := patchTarget{maker: m, template: template, name: strings.TrimPrefix(suffix+"-"+template.GetKind(), "-"), version: ".builtin.controlPlane.version"}
+	target.selector = clusterv1.PatchSelector{APIVersion: template.GetAPIVersion(), Kind: template.GetKind()}
+	switch match := &target.selector.MatchResources; suffix {
+	case ofCluster:
+		match.InfrastructureCluster = new(true)
+	case ofControlPlane:
+		match.ControlPlane = new(true)
+	default:
+		target.version = ".builtin.machineDeployment.version"
+		match.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{"*"}}
+	}
+	base := map[string]string{"KubeadmControlPlaneTemplate": "/spec/template/spec/kubeadmConfigSpec", "KubeadmConfigTemplate": "/spec/template/spec"}[template.GetKind()]
+	if base != "" {
+		if err := target.lists(base, leaves); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(leaves)) {
+		if err := target.byVersion(path, leaves[path]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patchTarget is the template that patches are made for.
+type patchTarget struct {
+	maker    *classMaker
+	template *unstructured.Unstructured
+	name     string
+	version  string // the builtin variable
+	selector clusterv1.PatchSelector
+}
+
+func (t patchTarget) add(name, condition string, patches ...clusterv1.JSONPatch) error {
+	if len(name) > maxPatchName {
+		return fmt.Errorf("patch %s: its name has %d characters, and Cluster API allows %d", name, len(name), maxPatchName)
+	}
+	if len(condition) > maxCondition {
+		return fmt.Errorf("patch %s: its condition has %d characters, and Cluster API allows %d", name, len(condition), maxCondition)
+	}
+	for _, patch := range patches {
+		if patch.ValueFrom != nil && len(patch.ValueFrom.Template) > maxValue {
+			return fmt.Errorf("patch %s: the value of %s has %d characters, and Cluster API allows %d; use bundles with fewer releases", name, patch.Path, len(patch.ValueFrom.Template), maxValue)
+		}
+	}
+	t.maker.patches = append(t.maker.patches, clusterv1.ClusterClassPatch{
+		Name: name, EnabledIf: condition, Definitions: []clusterv1.PatchDefinition{{Selector: t.selector, JSONPatches: patches}},
+	})
+	return nil
+}
+
+func fromTemplate(path, text string) clusterv1.JSONPatch {
+	return clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Template: text}}
+}
+
+func given(variable string) string { return `{{ hasKey . "` + variable + `" }}` }
+
+// filled holds where there is something to add to a list. None is not the same
+// as an empty list, which API servers refuse.
+func filled(variable string) string { return "not (empty ." + variable + ")" }
+
+// lists are the patches of what a variable adds to, and of the API server.
+func (t patchTarget) lists(base string, leaves map[string][]string) error {
+	for _, a := range additions() {
+		var patches []clusterv1.JSONPatch
+		condition := "{{ " + filled(a.variable) + " }}"
+		for _, path := range a.paths {
+			if strings.HasPrefix(path, "/init") && t.template.GetKind() == "KubeadmConfigTemplate" {
+				continue
+			}
+			values := leaves[base+path]
+			delete(leaves, base+path)
+			if values == nil {
+				patches = append(patches, clusterv1.JSONPatch{Op: "add", Path: base + path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
+				continue
+			}
+			switch {
+			case slices.Contains(values, absent):
+				// The paths of one variable are in the same releases.
+				t.remove(base + path)
+				condition = "{{ or (" + filled(a.variable) + ") (" + t.oneOf(t.versionsWith(values), t.version) + ") }}"
+			case differ(values) || strings.Contains(values[0], nameOfCluster):
+				condition = ""
+			}
+			list := fmt.Sprintf("(default (list) .%s)", a.variable)
+			sum := "concat (fromJson $value) " + list
+			if a.before {
+				sum = "concat " + list + " (fromJson $value)"
+			}
+			patches = append(patches, fromTemplate(base+path, t.valueAt(values, "[]")+"{{- "+sum+" | toJson }}"))
+		}
+		if err := t.add(t.name+"-"+a.variable, condition, patches...); err != nil {
+			return err
+		}
+	}
+	if t.template.GetKind() != "KubeadmControlPlaneTemplate" {
+		return nil
+	}
+	const names = "/clusterConfiguration/apiServer/certSANs"
+	values, there := leaves[base+names]
+	delete(leaves, base+names)
+	server := base + "/clusterConfiguration/apiServer"
+	if !there {
+		return t.add(t.name+"-"+variableAPIServer, given(variableAPIServer),
+			clusterv1.JSONPatch{Op: "add", Path: server, ValueFrom: &clusterv1.JSONPatchValue{Variable: variableAPIServer}})
+	}
+	condition := given(variableAPIServer)
+	if differ(values) {
+		condition = ""
+	}
+	return t.add(t.name+"-"+variableAPIServer, condition, fromTemplate(server, t.valueAt(values, "[]")+
+		`{{- $server := default (dict) .apiServer -}}{{- $_ := set $server "certSANs" (concat (fromJson $value) (default (list) $server.certSANs)) -}}{{- $server | toJson }}`))
+}
+
+// versionsWith are those that have a field.
+func (t patchTarget) versionsWith(values []string) []string {
+	var versions []string
+	for i, value := range values {
+		if value != absent {
+			versions = append(versions, t.maker.Releases[i].Version.String())
+		}
+	}
+	return versions
+}
+
+func differ(values []string) bool {
+	return slices.ContainsFunc(values, func(value string) bool { return value != values[0] })
+}
+
+// byVersion is the patch of a field whose value depends on the release. One that
+// some releases do not have is left out of the template.
+func (t patchTarget) byVersion(path string, values []string) error {
+	if !differ(values) && !strings.Contains(values[0], nameOfCluster) {
+		return nil
+	}
+	name := t.name + "-" + strings.ReplaceAll(strings.TrimPrefix(path, "/spec/template/spec/"), "/", "-")
+	if !slices.Contains(values, absent) {
+		return t.add(name, "", fromTemplate(path, t.valueAt(values, absent)+"{{- $value }}"))
+	}
+	t.remove(path)
+	chunks := t.having(values)
+	for _, chunk := range chunks {
+		part := name
+		if len(chunks) > 1 {
+			part += "-" + chunk.versions[0]
+		}
+		if err := t.add(part, t.condition(chunk.versions), fromTemplate(path, t.valueAt(chunk.values, absent)+"{{- $value }}")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove takes a field out of the template.
+func (t patchTarget) remove(path string) {
+	fields := strings.Split(path, "/")[1:]
+	for i, field := range fields {
+		fields[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(field)
+	}
+	unstructured.RemoveNestedField(t.template.Object, fields...)
+}
+
+// chunk is as many releases as one condition has room for.
+type chunk struct {
+	versions []string
+	values   []string // of a field at each release, absent at those of other chunks
+}
+
+// having are the releases that have a field.
+func (t patchTarget) having(values []string) []chunk {
+	var chunks []chunk
+	for i, value := range values {
+		if value == absent {
+			continue
+		}
+		version := t.maker.Releases[i].Version.String()
+		last := len(chunks) - 1
+		if last < 0 || len(t.condition(append(slices.Clip(chunks[last].versions), version))) > maxCondition {
+			chunks = append(chunks, chunk{values: make([]string, len(values))})
+			last++
+		}
+		chunks[last].versions = append(chunks[last].versions, version)
+		chunks[last].values[i] = value
+	}
+	return chunks
+}
+
+func (t patchTarget) condition(versions []string) string {
+	return "{{ " + t.oneOf(versions, t.version) + " }}"
+}
+
+// oneOf is a condition on a version.
+func (t patchTarget) oneOf(versions []string, variable string) string {
+	if len(versions) == 1 {
+		return "eq " + variable + " " + strconv.Quote(versions[0])
+	}
+	quoted := make([]string, len(versions))
+	for i, version := range versions {
+		quoted[i] = strconv.Quote(version)
+	}
+	return "has " + variable + " (list " + strings.Join(quoted, " ") + ")"
+}
+
+// valueAt sets $value to the JSON of a field at the version that is rendered.
+// The most frequent value is the one that needs no condition; where none is
+// there, it is otherwise, and where that is none either nobody asks.
+func (t patchTarget) valueAt(values []string, otherwise string) string {
+	versions := map[string][]string{}
+	for i, value := range values {
+		if value = cmp.Or(value, otherwise); value != absent {
+			versions[value] = append(versions[value], t.maker.Releases[i].Version.String())
+		}
+	}
+	sorted := slices.SortedFunc(maps.Keys(versions), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(versions[b]), len(versions[a])), cmp.Compare(a, b))
+	})
+	var b strings.Builder
+	fmt.Fprintf(&b, "{{- $value := %s -}}", literal(sorted[0]))
+	for i, value := range sorted[1:] {
+		keyword := "else if"
+		if i == 0 {
+			keyword = "if"
+		}
+		fmt.Fprintf(&b, "{{- %s %s -}}{{- $value = %s -}}", keyword, t.oneOf(versions[value], t.version), literal(value))
+	}
+	if len(sorted) > 1 {
+		b.WriteString("{{- end -}}")
+	}
+	return b.String()
+}
+
+// literal is a string of the language of templates, with the name of the cluster
+// that they are rendered for.
+func literal(text string) string {
+	quoted := "`" + text + "`"
+	if strings.ContainsAny(text, "`\r") { // which cannot stand between backquotes
+		quoted = strconv.Quote(text)
+	}
+	if strings.Contains(text, nameOfCluster) {
+		return fmt.Sprintf("(replace %q .builtin.cluster.name %s)", nameOfCluster, quoted)
+	}
+	return quoted
+}

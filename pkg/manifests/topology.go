@@ -1,0 +1,149 @@
+package manifests
+
+import (
+	"maps"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	caplabels "sigs.k8s.io/cluster-api/util/labels"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+)
+
+// managedObjects are those of a cluster that Cluster API makes from a
+// ClusterClass: all of its parts are in the Cluster.
+func (r renderer) managedObjects() (Objects, error) {
+	cluster, err := r.managedCluster()
+	if err != nil {
+		return Objects{}, err
+	}
+	beside, err := r.besideCluster()
+	return Objects{Cluster: append([]templater.Object{cluster}, beside...)}, err
+}
+
+func (r renderer) managedCluster() (templater.Object, error) {
+	spec := r.Config.Cluster.Spec
+	controlPlane, err := r.managedControlPlane()
+	if err != nil {
+		return templater.Object{}, err
+	}
+	groups := make([]clusterv1.MachineDeploymentTopology, len(spec.WorkerNodeGroupConfigurations))
+	for i, group := range spec.WorkerNodeGroupConfigurations {
+		if groups[i], err = r.managedGroup(group, field.NewPath("spec", "workerNodeGroupConfigurations").Index(i)); err != nil {
+			return templater.Object{}, err
+		}
+	}
+	variables, err := r.variables(r.provider.Variables(), spec.ClusterClass.Variables, field.NewPath("spec", "clusterClass", "variables"))
+	if err != nil {
+		return templater.Object{}, err
+	}
+	return r.render("managed-cluster.yaml.tmpl", struct {
+		owner
+		ManagementCluster, Pods, Services, Version, Concurrency string
+		Class                                                   v1alpha1.ClusterClass
+		ControlPlane                                            clusterv1.ControlPlaneTopology
+		Groups                                                  []clusterv1.MachineDeploymentTopology
+		Variables                                               []clusterv1.ClusterVariable
+	}{
+		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0],
+		r.Versions.ControlPlane.String(), strconv.Itoa(spec.UpgradePolicy.Concurrency()), *spec.ClusterClass, controlPlane, groups, variables,
+	})
+}
+
+func (r renderer) managedControlPlane() (clusterv1.ControlPlaneTopology, error) {
+	config := r.Config.Cluster.Spec.ControlPlaneConfiguration
+	own, err := r.controlPlaneVariables()
+	if err != nil {
+		return clusterv1.ControlPlaneTopology{}, err
+	}
+	variables, err := r.variables(own, config.Variables, field.NewPath("spec", "controlPlaneConfiguration", "variables"))
+	if err != nil {
+		return clusterv1.ControlPlaneTopology{}, err
+	}
+	topology := clusterv1.ControlPlaneTopology{
+		Metadata:  clusterv1.ObjectMeta{Annotations: config.Annotations},
+		Replicas:  new(int32(config.Replicas())),
+		Deletion:  clusterv1.ControlPlaneTopologyMachineDeletionSpec(machineDeletion(config.MachineDeletion)),
+		Variables: clusterv1.ControlPlaneVariables{Overrides: variables},
+	}
+	// Objects without fields are refused.
+	if labels := caplabels.GetManagedLabels(config.Labels); len(labels) > 0 {
+		topology.Metadata.Labels = labels
+	}
+	if check := config.MachineHealthCheck; check != nil {
+		topology.HealthCheck = clusterv1.ControlPlaneTopologyHealthCheck{
+			Checks: clusterv1.ControlPlaneTopologyHealthCheckChecks(healthChecks(check)),
+			Remediation: clusterv1.ControlPlaneTopologyHealthCheckRemediation{
+				TriggerIf: clusterv1.ControlPlaneTopologyHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: maxUnhealthy(check)},
+			},
+		}
+	}
+	return topology, nil
+}
+
+func (r renderer) managedGroup(group v1alpha1.WorkerNodeGroupConfiguration, path *field.Path) (clusterv1.MachineDeploymentTopology, error) {
+	own, err := r.groupVariables(group)
+	if err != nil {
+		return clusterv1.MachineDeploymentTopology{}, err
+	}
+	variables, err := r.variables(own, group.Variables, path.Child("variables"))
+	if err != nil {
+		return clusterv1.MachineDeploymentTopology{}, err
+	}
+	deletion := machineDeletion(group.MachineDeletion)
+	topology := clusterv1.MachineDeploymentTopology{
+		Name:          group.Name,
+		Class:         group.WorkerClass(),
+		Metadata:      clusterv1.ObjectMeta{Labels: managedGroupLabels(group), Annotations: managedGroupAnnotations(group)},
+		FailureDomain: failureDomain(group),
+		Deletion: clusterv1.MachineDeploymentTopologyMachineDeletionSpec{
+			NodeDrainTimeoutSeconds: deletion.NodeDrainTimeoutSeconds, NodeVolumeDetachTimeoutSeconds: deletion.NodeVolumeDetachTimeoutSeconds,
+			NodeDeletionTimeoutSeconds: deletion.NodeDeletionTimeoutSeconds,
+		},
+		Variables: clusterv1.MachineDeploymentVariables{Overrides: variables},
+	}
+	if group.AutoscalingConfiguration == nil {
+		topology.Replicas = new(int32(group.Replicas()))
+	}
+	if strategy := workerStrategy(group.UpgradeRolloutStrategy); strategy != nil {
+		topology.Rollout.Strategy = clusterv1.MachineDeploymentTopologyRolloutStrategy{
+			Type: strategy.Type, RollingUpdate: clusterv1.MachineDeploymentTopologyRolloutStrategyRollingUpdate(strategy.RollingUpdate),
+		}
+	}
+	if check := group.MachineHealthCheck; check != nil {
+		topology.HealthCheck = clusterv1.MachineDeploymentTopologyHealthCheck{
+			Checks: clusterv1.MachineDeploymentTopologyHealthCheckChecks(healthChecks(check)),
+			Remediation: clusterv1.MachineDeploymentTopologyHealthCheckRemediation{
+				TriggerIf: clusterv1.MachineDeploymentTopologyHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: maxUnhealthy(check)},
+			},
+		}
+	}
+	return topology, nil
+}
+
+// managedGroupLabels are carried over to the group's MachineDeployment and
+// machines.
+func managedGroupLabels(group v1alpha1.WorkerNodeGroupConfiguration) map[string]string {
+	labels := map[string]string{workerNodeGroupLabel: group.Name}
+	maps.Copy(labels, caplabels.GetManagedLabels(group.Labels))
+	return labels
+}
+
+// managedGroupAnnotations are those of the MachineDeployment, and those that
+// tell Cluster API when to upgrade the group.
+func managedGroupAnnotations(group v1alpha1.WorkerNodeGroupConfiguration) map[string]string {
+	annotations := maps.Clone(group.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	maps.Copy(annotations, autoscalerBounds(group))
+	if group.DeferUpgrade {
+		annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation] = ""
+	}
+	if group.HoldUpgradeSequence {
+		annotations[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation] = ""
+	}
+	return annotations
+}

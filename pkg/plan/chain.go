@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Chain is the way of a cluster from a ClusterClass, which Cluster API goes by
+// itself: the plan is what it does, not what would be best.
+type Chain struct {
+	// Legs are the versions that the topology is given, one after the other. A
+	// leg begins when the one before it is done.
+	Legs []Leg
+	// Deferred are the groups that Cluster API is told not to upgrade, with the
+	// field of the spec that says so.
+	Deferred map[string]string
+}
+
+// Leg is one version of a topology, and what Cluster API does for it: the
+// versions of the control plane, and those of all worker node groups that are
+// older. Each ends with the target, or is empty.
+type Leg struct {
+	Target       v1alpha1.Version
+	ControlPlane []v1alpha1.Version
+	Workers      []v1alpha1.Version
+}
+
+// Target is the version that the topology has while its parts go to a version.
+func (c Chain) Target(version v1alpha1.Version) v1alpha1.Version {
+	for _, leg := range c.Legs {
+		if !leg.Target.Before(version) {
+			return leg.Target
+		}
+	}
+	return version
+}
+
+// stops of the control plane on its way.
+func (c Chain) stops(from v1alpha1.Version) []v1alpha1.Version {
+	stops := []v1alpha1.Version{from}
+	for _, leg := range c.Legs {
+		stops = append(stops, leg.ControlPlane...)
+	}
+	return stops
+}
+
+// hops of a group: it goes wherever the workers go, once the control plane is there.
+func (c Chain) hops(stops []v1alpha1.Version, from v1alpha1.Version) []hop {
+	var hops []hop
+	for _, leg := range c.Legs {
+		for _, version := range leg.Workers {
+			if stop := slices.Index(stops, version); stop >= 0 && version.After(from) {
+				hops, from = append(hops, hop{stop: stop, to: version}), version
+			}
+		}
+	}
+	return hops
+}
+
+// follow gives every group the hops that Cluster API takes it through.
+func (p *planner) follow() {
+	for _, group := range p.in.Target.WorkerNodeGroups {
+		if part, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
+			p.hops[group.Name] = p.in.Chain.hops(p.road.stops, part.Version)
+		}
+	}
+}
+
+// Reached is how many of its steps a cluster has behind it that Cluster API takes
+// through the plan, when so many were behind it before. It is false where the
+// versions of the parts are none that the plan passes through from there.
+func (p Plan) Reached(before int, c state.Cluster) (int, bool) {
+	for step := before; step <= len(p.Steps); step++ {
+		if !p.between(step, c) {
+			continue
+		}
+		for step < len(p.Steps) && (p.Steps[step].Beside || p.Steps[step].Done(c)) {
+			step++
+		}
+		return step, true
+	}
+	return before, false
+}
+
+// between tells whether the specified versions are those before or after a step.
+func (p Plan) between(step int, c state.Cluster) bool {
+	now, then := p.Versions(step), p.Versions(min(step+1, len(p.Steps)))
+	if v := c.ControlPlane.Version; v != now.ControlPlane && v != then.ControlPlane {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, group := range c.WorkerNodeGroups {
+		if group.Foreign {
+			continue
+		}
+		seen[group.Name] = true
+		before, was := now.WorkerNodeGroups[group.Name]
+		after, is := then.WorkerNodeGroups[group.Name]
+		created, comes := p.To.WorkerNodeGroups[group.Name]
+		switch {
+		case was && group.Version == before, is && group.Version == after:
+		case !was && !is && comes && group.Version == created: // Cluster API makes it earlier
+		case !was && !comes: // is on its way out
+		default:
+			return false
+		}
+	}
+	for name := range now.WorkerNodeGroups {
+		if _, stays := p.To.WorkerNodeGroups[name]; stays && !seen[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// Unplanned says that Cluster API goes another way than planned: where a cluster
+// is that is at none of the versions between the steps from one on.
+func (p Plan) Unplanned(step int, c state.Cluster) string {
+	planned := map[string][]string{}
+	note := func(part string, version v1alpha1.Version) {
+		if text := version.String(); !version.IsZero() && !slices.Contains(planned[part], text) {
+			planned[part] = append(planned[part], text)
+		}
+	}
+	for i := step; i <= len(p.Steps); i++ {
+		versions := p.Versions(i)
+		note(v1alpha1.ControlPlaneName, versions.ControlPlane)
+		for name, version := range versions.WorkerNodeGroups {
+			note(name, version)
+		}
+	}
+	var differs, all []string
+	for _, part := range c.Parts() {
+		if part.Foreign {
+			continue
+		}
+		is := fmt.Sprintf("%s is at %s", part.Name, part.Version)
+		all = append(all, is)
+		if want := planned[part.Name]; !slices.Contains(want, part.Version.String()) {
+			differs = append(differs, fmt.Sprintf("%s, and the plan has %s", is, cmp.Or(strings.Join(want, ", then "), "no such group")))
+		}
+	}
+	if len(differs) == 0 {
+		differs = []string{list(all) + ", which no step brings about together"}
+	}
+	return "Cluster API does otherwise than planned: " + list(differs)
+}

@@ -1,0 +1,24 @@
+package plan
+
+// ClassDocumentKind is the kind of a ClassPlan that is written down.
+const ClassDocumentKind = "ClusterClassPlan"
+
+// ClassPlan is what a change of a ClusterClass makes of the clusters that use it.
+type ClassPlan struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Metadata   Metadata `json:"metadata"` // of the class
+	// Clusters that use the class, each with what becomes of it; all of it begins
+	// as soon as the class is applied.
+	Clusters []Plan `json:"clusters"`
+	// MachinesReplaced of all clusters together, at most: what a cluster waits with
+	// is not counted off.
+	MachinesReplaced Machines `json:"machinesReplaced"`
+}
+
+// Add adds a cluster.
+func (p *ClassPlan) Add(cluster Plan) {
+	p.Clusters = append(p.Clusters, cluster)
+	p.MachinesReplaced.ControlPlane += cluster.MachinesReplaced.ControlPlane
+	p.MachinesReplaced.Workers += cluster.MachinesReplaced.Workers
+}

@@ -1,0 +1,109 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Topology is what a cluster from a ClusterClass is asked for.
+type Topology struct {
+	// Class is the namespace and name of the ClusterClass.
+	Class   string           `json:"class"`
+	Version v1alpha1.Version `json:"version"`
+	// Groups are all worker node groups that are wanted, in their order.
+	Groups []TopologyGroup `json:"groups,omitempty"`
+	// Settled is true once Cluster API has carried over the latest change, and is
+	// through with it.
+	Settled bool `json:"settled"`
+	// Reason says why it is not, in Cluster API's own words, on one line.
+	Reason string `json:"reason,omitempty"`
+}
+
+// TopologyGroup is a worker node group of a topology.
+type TopologyGroup struct {
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	// Deferred is true for a group that is told to wait, Held for one that has
+	// all groups behind it wait too.
+	Deferred bool `json:"deferred,omitempty"`
+	Held     bool `json:"held,omitempty"`
+}
+
+// Deferred maps the groups that get no other version to the reason.
+func (t Topology) Deferred() map[string]string {
+	deferred := map[string]string{}
+	holder := ""
+	for _, group := range t.Groups {
+		switch {
+		case group.Held:
+			holder = group.Name
+			deferred[group.Name] = "holdUpgradeSequence"
+		case group.Deferred:
+			deferred[group.Name] = "deferUpgrade"
+		case holder != "":
+			deferred[group.Name] = fmt.Sprintf("holdUpgradeSequence of %s", holder)
+		}
+	}
+	return deferred
+}
+
+// Frozen says what of the cluster nobody changes as long as groups are told to
+// wait; it is empty where none of them has another version before it. Cluster
+// API leaves alone everything of a group that waits for its version.
+func (c Cluster) Frozen() []string {
+	if c.Topology == nil {
+		return nil
+	}
+	var lines []string
+	for _, group := range c.frozen() {
+		lines = append(lines, fmt.Sprintf("%s stays at %s as it is, its count and labels included, and the upgrade to %s with it, until %s is taken away",
+			group.Name, group.Version, c.Topology.Version, c.Topology.Deferred()[group.Name]))
+	}
+	return lines
+}
+
+// frozen are the groups that are told to wait, with another version before them.
+func (c Cluster) frozen() []Part {
+	deferred := c.Topology.Deferred()
+	var groups []Part
+	for _, group := range c.WorkerNodeGroups {
+		if deferred[group.Name] != "" && !group.Foreign && group.Version != c.Topology.Version {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// carriedOver tells whether the parts are what the topology asks for.
+func (c Cluster) carriedOver() bool {
+	if c.Topology == nil {
+		return true
+	}
+	for _, wanted := range c.Topology.Groups {
+		if _, there := c.Group(wanted.Name); !there {
+			return false
+		}
+	}
+	return c.Topology.Settled
+}
+
+// topologyWaits says what Cluster API waits for to carry a topology over.
+func (c Cluster) topologyWaits() string {
+	if c.carriedOver() {
+		return ""
+	}
+	if frozen := c.frozen(); len(frozen) > 0 {
+		deferred := c.Topology.Deferred()
+		var held []string
+		for _, group := range frozen {
+			held = append(held, deferred[group.Name]+" for "+group.Name)
+		}
+		return "somebody to take away " + strings.Join(held, ", ")
+	}
+	if c.Topology.Reason != "" {
+		return "Cluster API to carry over the topology: " + c.Topology.Reason
+	}
+	return "Cluster API to carry over the latest change of the topology"
+}

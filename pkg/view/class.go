@@ -1,0 +1,34 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+)
+
+// ClassPlan writes what a change of a ClusterClass makes of each cluster that
+// uses it.
+func (s Style) ClassPlan(w io.Writer, p plan.ClassPlan) error {
+	var b strings.Builder
+	name := p.Metadata.Namespace + "/" + p.Metadata.Name
+	if len(p.Clusters) == 0 {
+		_, err := fmt.Fprintf(w, "ClusterClass %s can be applied; no cluster uses it\n", name)
+		return err
+	}
+	unchanged := 0
+	for _, cluster := range p.Clusters {
+		if cluster.Empty() {
+			unchanged++
+			continue
+		}
+		if err := s.Plan(&b, cluster); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(&b, "ClusterClass %s: %s, %d of them unchanged; at most %s and %s replaced.\n", name, counted(len(p.Clusters), "cluster"), unchanged,
+		counted(p.MachinesReplaced.ControlPlane, "control plane machine"), counted(p.MachinesReplaced.Workers, "worker machine"))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
