@@ -78,7 +78,14 @@ func (s spec) checkClass(ctx context.Context, object *unstructured.Unstructured,
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &cluster); err != nil {
 		return nil, fmt.Errorf("reading the rendered Cluster: %w", err)
 	}
-	defaulted, said := topology.Default(ctx, s.class.ClusterClass, &cluster, live)
+	applied := &cluster
+	if live != nil {
+		var err error
+		if applied, err = topology.WithOthers(&cluster, live, string(management.FieldOwner)); err != nil {
+			return nil, err
+		}
+	}
+	defaulted, said := topology.Default(ctx, s.class.ClusterClass, applied, live)
 	provider := s.class.Annotations[manifests.ProviderAnnotation]
 	return defaulted, validations.Class(s.config, s.class.ClusterClass, provider, variablesOf(&cluster), said)
 }

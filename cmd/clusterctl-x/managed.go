@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -267,6 +268,19 @@ func (p prepared) managedStages(first management.Objects, chain plan.Chain, at v
 		stages = append(stages, stage)
 	}
 	return stages, nil
+}
+
+// nextStages are those that the API server can check before the first step. A
+// topology takes the version of the next leg only.
+func (p prepared) nextStages() []management.Objects {
+	if !p.spec.managed() {
+		return p.stages[1:]
+	}
+	i := slices.IndexFunc(p.stages, func(stage management.Objects) bool { return !reflect.DeepEqual(stage, p.stages[0]) })
+	if i < 0 {
+		return nil
+	}
+	return p.stages[i : i+1]
 }
 
 // furthest is the version that a step leads to; zero for one that leads to none.

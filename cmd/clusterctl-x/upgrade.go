@@ -234,11 +234,7 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 	if err := a.checkReferences(ctx, l.connection, p.resolved.Config, p.namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
-	later := p.stages[1:]
-	if p.spec.managed() {
-		later = nil // versions that come later are refused as long as they are not the next
-	}
-	return l.Rehearse(ctx, p.stages[0].All(), later, o.forceConflicts)
+	return l.Rehearse(ctx, p.stages[0].All(), p.nextStages(), o.forceConflicts)
 }
 
 // carryOut holds the cluster for this run and takes it through the steps.

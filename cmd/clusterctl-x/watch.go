@@ -119,7 +119,9 @@ func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey
 		return asked{}, nil
 	}
 	s.config = config
-	if s, err = a.withClass(ctx, c, s, key.Namespace); err != nil {
+	// Without its class nothing can be told of the way, and all else can.
+	var refused validations.Refused
+	if s, err = a.withClass(ctx, c, s, key.Namespace); err != nil && !errors.As(err, &refused) {
 		return asked{}, err
 	}
 	return asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, legs: legsOf(ctx)}, nil
@@ -157,6 +159,9 @@ func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 	in := plan.Input{
 		Start: start, Target: target(k.resolved, start), Releases: validations.Passable(k.resolved.Config, k.releases.releases()),
 		Policy: validations.Policy(k.resolved.Config.Cluster),
+	}
+	if k.releases.managed() && k.releases.class == nil {
+		return plan.Plan{}, errors.New("its ClusterClass is gone")
 	}
 	if k.releases.managed() {
 		chain, err := wayOf(k.releases, k.resolved, start, k.legs)

@@ -30,11 +30,18 @@ func (c *Client) Class(ctx context.Context, key client.ObjectKey) (topology.Clas
 	if err != nil {
 		return topology.Class{}, false, c.explain(ctx, fmt.Errorf("reading ClusterClass %s: %w", key, err))
 	}
-	if class.Status.ObservedGeneration < class.Generation { // Cluster API has not read its variables yet
-		class = *topology.WithStatus(&class)
-	}
 	templates, err := c.Templates(ctx, &class, nil)
-	return topology.Class{ClusterClass: &class, Templates: templates}, true, err
+	// Cluster API may not have seen the latest change of it yet.
+	return topology.Class{ClusterClass: topology.WithStatus(&class), Templates: templates}, true, err
+}
+
+// LiveCluster returns the Cluster object itself.
+func (c *Client) LiveCluster(ctx context.Context, key client.ObjectKey) (*clusterv1.Cluster, error) {
+	var cluster clusterv1.Cluster
+	if err := c.Get(ctx, key, &cluster); err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
+	}
+	return &cluster, nil
 }
 
 // ClassNames are those of the ClusterClasses of a namespace, sorted.

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
@@ -20,8 +19,14 @@ type follower struct {
 	*run
 	// through is how many steps there are to the end of the leg that was begun.
 	through int
+	// confirm looks at the cluster itself, not at what is known of it.
+	confirm func(ctx context.Context) (state.Cluster, bool, error)
 	// differs is what was said last about steps that are not the plan's.
 	differs string
+}
+
+func newFollower(c *Client, key client.ObjectKey, upgrade Upgrade) *follower {
+	return &follower{run: newRun(c, key, upgrade), confirm: func(ctx context.Context) (state.Cluster, bool, error) { return c.Observe(ctx, key) }}
 }
 
 // begin writes the first leg, with every change beside the steps.
@@ -37,7 +42,9 @@ func (f *follower) begin(ctx context.Context, cluster state.Cluster) error {
 // writeStage writes what is rendered otherwise than at the stage before. The
 // Cluster comes last: what its machines need is there then.
 func (f *follower) writeStage(ctx context.Context, stage int) error {
-	for f.through = stage; f.through+1 < len(f.Stages) && reflect.DeepEqual(f.Stages[f.through+1], f.Stages[stage]); f.through++ {
+	f.through = stage
+	for f.through+1 < len(f.Stages) && reflect.DeepEqual(f.Stages[f.through+1], f.Stages[stage]) {
+		f.through++
 	}
 	objects := slices.Clone(f.Stages[stage].Cluster)
 	slices.Reverse(objects)
@@ -81,7 +88,7 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 		return false, nil
 	}
 	// The kinds of objects are watched apart, and one may be seen before another.
-	now, exists, err := f.c.Observe(ctx, f.key)
+	now, exists, err := f.confirm(ctx)
 	if err != nil || !exists || !now.Done() {
 		return false, err
 	}
@@ -112,13 +119,4 @@ func (f *follower) finish(ctx context.Context) error {
 	}
 	f.prune(ctx, last)
 	return nil
-}
-
-// LiveCluster returns the Cluster object itself.
-func (c *Client) LiveCluster(ctx context.Context, key client.ObjectKey) (*clusterv1.Cluster, error) {
-	var cluster clusterv1.Cluster
-	if err := c.Get(ctx, key, &cluster); err != nil {
-		return nil, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
-	}
-	return &cluster, nil
 }

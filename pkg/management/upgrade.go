@@ -106,7 +106,7 @@ func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgr
 	}
 	var x executor = newRun(c, key, upgrade)
 	if upgrade.Managed {
-		x = &follower{run: newRun(c, key, upgrade)}
+		x = newFollower(c, key, upgrade)
 	}
 	if err := x.begin(ctx, cluster); err != nil {
 		return c.explain(ctx, err)

@@ -167,56 +167,64 @@ func given(variable string) string { return `{{ hasKey . "` + variable + `" }}` 
 // as an empty list, which API servers refuse.
 func filled(variable string) string { return "not (empty ." + variable + ")" }
 
-// lists are the patches of what a variable adds to, and of the API server.
+// lists are the patches of what variables add to.
 func (t patchTarget) lists(base string, leaves map[string][]string) error {
 	for _, a := range additions() {
-		var patches []clusterv1.JSONPatch
-		condition := "{{ " + filled(a.variable) + " }}"
-		for _, path := range a.paths {
-			if strings.HasPrefix(path, "/init") && t.template.GetKind() == "KubeadmConfigTemplate" {
-				continue
-			}
-			values := leaves[base+path]
-			delete(leaves, base+path)
-			if values == nil {
-				patches = append(patches, clusterv1.JSONPatch{Op: "add", Path: base + path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
-				continue
-			}
-			switch {
-			case slices.Contains(values, absent):
-				// The paths of one variable are in the same releases.
-				t.remove(base + path)
-				condition = "{{ or (" + filled(a.variable) + ") (" + t.oneOf(t.versionsWith(values), t.version) + ") }}"
-			case differ(values) || strings.Contains(values[0], nameOfCluster):
-				condition = ""
-			}
-			list := fmt.Sprintf("(default (list) .%s)", a.variable)
-			sum := "concat (fromJson $value) " + list
-			if a.before {
-				sum = "concat " + list + " (fromJson $value)"
-			}
-			patches = append(patches, fromTemplate(base+path, t.valueAt(values, "[]")+"{{- "+sum+" | toJson }}"))
-		}
-		if err := t.add(t.name+"-"+a.variable, condition, patches...); err != nil {
+		if err := t.addition(a, base, leaves); err != nil {
 			return err
 		}
 	}
 	if t.template.GetKind() != "KubeadmControlPlaneTemplate" {
 		return nil
 	}
-	const names = "/clusterConfiguration/apiServer/certSANs"
-	values, there := leaves[base+names]
-	delete(leaves, base+names)
-	server := base + "/clusterConfiguration/apiServer"
-	if !there {
-		return t.add(t.name+"-"+variableAPIServer, given(variableAPIServer),
-			clusterv1.JSONPatch{Op: "add", Path: server, ValueFrom: &clusterv1.JSONPatchValue{Variable: variableAPIServer}})
+	return t.apiServer(base+"/clusterConfiguration/apiServer", leaves)
+}
+
+func (t patchTarget) addition(a addition, base string, leaves map[string][]string) error {
+	var patches []clusterv1.JSONPatch
+	condition := "{{ " + filled(a.variable) + " }}"
+	for _, path := range a.paths {
+		if strings.HasPrefix(path, "/init") && t.template.GetKind() == "KubeadmConfigTemplate" {
+			continue
+		}
+		path = base + path
+		values := leaves[path]
+		delete(leaves, path)
+		if values == nil {
+			patches = append(patches, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
+			continue
+		}
+		switch {
+		case slices.Contains(values, absent):
+			// The paths of one variable are in the same releases.
+			t.remove(path)
+			condition = "{{ or (" + filled(a.variable) + ") (" + t.oneOf(t.versionsWith(values), t.version) + ") }}"
+		case differ(values) || strings.Contains(values[0], nameOfCluster):
+			condition = ""
+		}
+		list := fmt.Sprintf("(default (list) .%s)", a.variable)
+		sum := "concat (fromJson $value) " + list
+		if a.before {
+			sum = "concat " + list + " (fromJson $value)"
+		}
+		patches = append(patches, fromTemplate(path, t.valueAt(values, "[]")+"{{- "+sum+" | toJson }}"))
 	}
-	condition := given(variableAPIServer)
+	return t.add(t.name+"-"+a.variable, condition, patches...)
+}
+
+// apiServer is the patch of how the API server runs. The provider has names and
+// addresses of it, to which those of the variable are added.
+func (t patchTarget) apiServer(path string, leaves map[string][]string) error {
+	name, condition := t.name+"-"+variableAPIServer, given(variableAPIServer)
+	values, there := leaves[path+"/certSANs"]
+	delete(leaves, path+"/certSANs")
+	if !there {
+		return t.add(name, condition, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: variableAPIServer}})
+	}
 	if differ(values) {
 		condition = ""
 	}
-	return t.add(t.name+"-"+variableAPIServer, condition, fromTemplate(server, t.valueAt(values, "[]")+
+	return t.add(name, condition, fromTemplate(path, t.valueAt(values, "[]")+
 		`{{- $server := default (dict) .apiServer -}}{{- $_ := set $server "certSANs" (concat (fromJson $value) (default (list) $server.certSANs)) -}}{{- $server | toJson }}`))
 }
 

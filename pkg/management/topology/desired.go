@@ -57,6 +57,8 @@ func Generate(ctx context.Context, class Class, cluster *clusterv1.Cluster) (Par
 	fresh := cluster.DeepCopy()
 	// One that is there has a control plane, which would be looked at.
 	fresh.Spec.ControlPlaneRef, fresh.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{}, clusterv1.ContractVersionedObjectReference{}
+	// MachinePools are nobody's here; what becomes of them is not told.
+	fresh.Spec.Topology.Workers.MachinePools, blueprint.Topology.Workers.MachinePools = nil, nil
 	s := scope.New(fresh)
 	s.Blueprint = blueprint
 	s.Current.ControlPlane = &scope.ControlPlaneState{}
