@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -48,63 +50,149 @@ func (a *app) withClass(ctx context.Context, c *connection, s spec, namespace st
 		return s, nil
 	}
 	named := s.config.Cluster.Spec.ClusterClass
-	key := client.ObjectKey{Namespace: cmp.Or(named.Namespace, namespace), Name: named.Name}
+	key := s.classKey(namespace)
 	class, exists, err := c.Class(ctx, key)
+	path := field.NewPath("spec", "clusterClass", "name")
+	if refused := (*management.RefusedError)(nil); errors.As(err, &refused) && refused.Check == "class-template-missing" {
+		return s, s.refuse(field.Invalid(path, named.Name, refused.Reason))
+	}
 	if err != nil {
 		return s, err
 	}
 	if !exists {
-		remedy := "apply it, or use 'clusterctl-x generate clusterclass' to make one"
-		names, err := c.ClassNames(ctx, key.Namespace)
+		remedy, err := a.otherClass(ctx, c, key)
 		if err != nil {
 			return s, err
 		}
-		if len(names) > 0 {
-			remedy = "there are " + strings.Join(names, ", ")
-		}
-		path := field.NewPath("spec", "clusterClass", "name")
-		return s, validations.Refused{Problems: s.config.Locate(v1alpha1.ClusterKind, field.ErrorList{
-			field.Invalid(path, named.Name, fmt.Sprintf("namespace %s of the management cluster has no ClusterClass of this name; %s", key.Namespace, remedy)),
-		})}
+		return s, s.refuse(field.Invalid(path, named.Name, fmt.Sprintf("namespace %s of the management cluster has no ClusterClass of this name; %s", key.Namespace, remedy)))
+	}
+	if reason := management.Unready(class.ClusterClass); reason != "" {
+		return s, s.refuse(field.Invalid(path, named.Name, reason))
 	}
 	s.class = &class
 	return s, nil
 }
 
-// checkClass checks the spec, and the Cluster that is made of it, against the
-// ClusterClass. It returns the Cluster with the defaults of its variables.
-func (s spec) checkClass(ctx context.Context, object *unstructured.Unstructured, live *clusterv1.Cluster) (*clusterv1.Cluster, error) {
-	var cluster clusterv1.Cluster
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &cluster); err != nil {
-		return nil, fmt.Errorf("reading the rendered Cluster: %w", err)
-	}
-	applied := &cluster
-	if live != nil {
-		var err error
-		if applied, err = topology.WithOthers(&cluster, live, string(management.FieldOwner)); err != nil {
-			return nil, err
-		}
-	}
-	defaulted, said := topology.Default(ctx, s.class.ClusterClass, applied, live)
-	provider := s.class.Annotations[manifests.ProviderAnnotation]
-	return defaulted, validations.Class(s.config, s.class.ClusterClass, provider, variablesOf(&cluster), said)
+// classKey is the place of the ClusterClass that the file names, for a cluster in
+// a namespace.
+func (s spec) classKey(namespace string) client.ObjectKey {
+	named := s.config.Cluster.Spec.ClusterClass
+	return client.ObjectKey{Namespace: cmp.Or(named.Namespace, namespace), Name: named.Name}
 }
 
-// variablesOf are the names of the variables that a Cluster sets anywhere.
-func variablesOf(cluster *clusterv1.Cluster) []string {
-	var names []string
+// otherClass says what to do about a ClusterClass that there is not.
+func (a *app) otherClass(ctx context.Context, c *connection, key client.ObjectKey) (string, error) {
+	names, err := c.ClassNames(ctx, key.Namespace)
+	if err != nil {
+		return "", err
+	}
+	elsewhere, err := c.ClassNamespaces(ctx, key.Name)
+	switch {
+	case err != nil:
+		return "", err
+	case len(elsewhere) > 0:
+		return fmt.Sprintf("there is one in %s: name it with spec.clusterClass.namespace", strings.Join(elsewhere, ", ")), nil
+	case v1alpha1.Similar(key.Name, names) != "":
+		return "did you mean " + v1alpha1.Similar(key.Name, names) + "?", nil
+	case len(names) > 0:
+		return "use one of " + strings.Join(names, ", "), nil
+	}
+	return "apply it, or use 'clusterctl-x generate clusterclass' to make one", nil
+}
+
+// refuse locates what the management cluster does not allow of the spec.
+func (s spec) refuse(errs ...*field.Error) error {
+	return validations.Refused{Problems: s.config.Locate(v1alpha1.ClusterKind, errs)}
+}
+
+// byClass is an error of resolving the spec: once its class is known, that is what
+// does not allow it.
+func (s spec) byClass(err error) error {
+	if problems := (v1alpha1.Problems)(nil); s.class != nil && errors.As(err, &problems) {
+		return validations.Refused{Problems: problems}
+	}
+	return err
+}
+
+// admission tells what the API server says against the Cluster of the spec in
+// terms of the spec.
+func (s spec) admission(err error) error {
+	var status apierrors.APIStatus
+	if err == nil || !s.managed() || !apierrors.IsInvalid(err) || !errors.As(err, &status) {
+		return err
+	}
+	details := status.Status().Details
+	if details == nil || details.Kind != "Cluster" || len(details.Causes) == 0 {
+		return err
+	}
+	return validations.Admission(s.config, details.Causes)
+}
+
+// checkClass checks the spec, and the Cluster that is made of it, against the
+// ClusterClass.
+func (s spec) checkClass(ctx context.Context, object *unstructured.Unstructured, live *clusterv1.Cluster) error {
+	var cluster clusterv1.Cluster
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &cluster); err != nil {
+		return fmt.Errorf("reading the rendered Cluster: %w", err)
+	}
+	defaulted, said := topology.Default(ctx, s.class.ClusterClass, &cluster, live)
+	if err := s.checkWith(variablesOf(&cluster), said); err != nil {
+		return err
+	}
+	return s.checkMakes(ctx, defaulted)
+}
+
+// checkTried checks a Cluster that the API server would take.
+func (s spec) checkTried(ctx context.Context, cluster *clusterv1.Cluster) error {
+	if err := s.checkWith(variablesOf(cluster), nil); err != nil {
+		return err
+	}
+	return s.checkMakes(ctx, cluster)
+}
+
+func (s spec) checkWith(variables validations.GivenVariables, said field.ErrorList) error {
+	return validations.Class(s.config, s.class.ClusterClass, s.class.Annotations[manifests.ProviderAnnotation], variables, said)
+}
+
+// checkMakes looks whether Cluster API can make anything of the Cluster.
+func (s spec) checkMakes(ctx context.Context, cluster *clusterv1.Cluster) error {
+	if s.class.External() {
+		return nil
+	}
+	_, err := topology.Generate(ctx, *s.class, cluster)
+	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+		return s.refuse(field.Invalid(field.NewPath("spec", "clusterClass", "name"), s.class.Name,
+			fmt.Sprintf("nothing can be made of this cluster: %s; correct the class, or what the spec says to it", unable.Reason)))
+	}
+	return err
+}
+
+// mayBecome refuses a change to a class that makes other kinds of things.
+func (s spec) mayBecome(before topology.Class) error {
+	used := func(class topology.Class) validations.UsedClass {
+		return validations.UsedClass{ClusterClass: class.ClusterClass, Provider: class.Provider(manifests.ProviderAnnotation)}
+	}
+	return validations.OtherClass(s.config, used(before), used(*s.class))
+}
+
+// variablesOf are the names of the variables that a Cluster sets: for itself, and
+// for parts of it.
+func variablesOf(cluster *clusterv1.Cluster) (own validations.GivenVariables) {
 	add := func(variables []clusterv1.ClusterVariable) {
 		for _, variable := range variables {
-			names = append(names, variable.Name)
+			own.Anywhere = append(own.Anywhere, variable.Name)
 		}
 	}
 	given := cluster.Spec.Topology
+	for _, variable := range given.Variables {
+		own.Cluster = append(own.Cluster, variable.Name)
+	}
 	add(given.Variables)
 	add(given.ControlPlane.Variables.Overrides)
 	for _, group := range given.Workers.MachineDeployments {
 		add(group.Variables.Overrides)
 	}
-	return names
+	return own
 }
 
 // sameMaker refuses a spec that would hand a cluster to a ClusterClass, or take
@@ -120,7 +208,7 @@ func (s spec) sameMaker(live state.Cluster) error {
 	default:
 		err = field.Required(path, fmt.Sprintf("cluster %s is made from ClusterClass %s, which owns its parts, and nothing can take them out; add the field", live.Name, live.Topology.Class))
 	}
-	return validations.Refused{Problems: s.config.Locate(v1alpha1.ClusterKind, field.ErrorList{err})}
+	return s.refuse(err)
 }
 
 // notOffline refuses to plan without a management cluster what depends on a
@@ -129,8 +217,13 @@ func notOffline(s spec) error {
 	if !s.managed() {
 		return nil
 	}
-	return usageError{fmt.Errorf("cluster %s is made from ClusterClass %s, which says what versions it goes through and what its machines are; leave --from out to ask the management cluster, which has the class",
-		s.config.Cluster.Metadata.Name, s.config.Cluster.Spec.ClusterClass.Name)}
+	return s.wrong(fmt.Sprintf("--from: ClusterClass %s says what versions cluster %s goes through and what its machines are; leave --from out to ask the management cluster, which has the class",
+		s.config.Cluster.Spec.ClusterClass.Name, s.config.Cluster.Metadata.Name))
+}
+
+// wrong says that a cluster with a ClusterClass is none for a flag.
+func (s spec) wrong(detail string) error {
+	return s.config.Locate(v1alpha1.ClusterKind, field.ErrorList{field.Forbidden(field.NewPath("spec", "clusterClass"), detail)}).OrNil()
 }
 
 // wholeOnly refuses to upgrade a part of a cluster from a ClusterClass.
@@ -138,6 +231,9 @@ func (s scope) wholeOnly(of spec) error {
 	if s.whole() || !of.managed() {
 		return nil
 	}
-	return &management.RefusedError{Check: "whole-topology", Reason: fmt.Sprintf(
-		"cluster %s is made from a ClusterClass, and Cluster API upgrades all of it in its own order; leave --control-plane-only and --worker-node-groups out, and use deferUpgrade to hold a group back", of.config.Cluster.Metadata.Name)}
+	flag := "--worker-node-groups"
+	if s.controlPlaneOnly {
+		flag = "--control-plane-only"
+	}
+	return of.wrong(fmt.Sprintf("%s: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave %s out, and use deferUpgrade to hold a group back", flag, flag))
 }

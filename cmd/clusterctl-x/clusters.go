@@ -58,7 +58,7 @@ func (a *app) describeClusterCommand() *cobra.Command {
 			}
 			variables, err := variablesOfLive(ctx, l)
 			if err != nil {
-				return err
+				a.warning("its variables cannot be told: %v", err)
 			}
 			described := view.Described{Cluster: l.state, Lags: asked.lags(l.state), Frozen: l.state.Frozen(), Variables: variables}
 			return a.print(document("Cluster", described), func() error { return a.style(a.out).Tree(a.out, described, time.Now()) })
@@ -76,7 +76,7 @@ func variablesOfLive(ctx context.Context, l live) ([]view.Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	class, exists, err := l.Class(ctx, cluster.GetClassKey())
+	class, exists, err := l.ClassAlone(ctx, cluster.GetClassKey())
 	if err != nil || !exists {
 		return nil, err
 	}

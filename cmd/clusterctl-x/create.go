@@ -13,6 +13,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // createTimeout and deleteTimeout are the defaults of --timeout.
@@ -64,6 +66,9 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	}
 	// What the file alone proves wrong is told before a management cluster is asked.
 	resolved, err := a.resolve(s, noVersions())
+	if s.managed() && o.dryRun != dryRunClient && versionsbundle.OnlyMissing(err) {
+		resolved, err = validations.Resolved{}, nil // the class may have the version
+	}
 	if err != nil {
 		return err
 	}
@@ -80,7 +85,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	a.warn(resolved)
-	key := a.key(resolved.Config.Cluster.Metadata.Name, resolved.Config.Cluster.Metadata.Namespace, connection)
+	key := a.key(s.config.Cluster.Metadata.Name, s.config.Cluster.Metadata.Namespace, connection)
 	live, exists, err := connection.Observe(ctx, key)
 	if err != nil {
 		return err
@@ -94,7 +99,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	if exists || s.managed() {
-		if resolved, err = a.resolve(s, live.Versions()); err != nil {
+		if resolved, err = a.resolve(s, runningOf(live)); err != nil {
 			return err
 		}
 	}
@@ -107,7 +112,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	if s.managed() {
-		if _, err := s.checkClass(ctx, objects[0], nil); err != nil {
+		if err := s.checkClass(ctx, objects[0], nil); err != nil {
 			return err
 		}
 	}
@@ -116,7 +121,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	}
 	changes, err := connection.CreateCluster(ctx, key.String(), objects, o.dryRun == dryRunServer)
 	if err != nil {
-		return err
+		return s.admission(err)
 	}
 	created := 0
 	for _, change := range changes {

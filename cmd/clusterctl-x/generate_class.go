@@ -16,6 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -69,7 +70,7 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 	}
 	name := cmp.Or(o.class, o.provider)
 	if problems := utilvalidation.IsDNS1123Label(name); len(problems) > 0 {
-		return nil, usageError{fmt.Errorf("%q cannot be the name of a ClusterClass: %s", name, problems[0])}
+		return nil, usageError{fmt.Errorf("--class %q cannot be the name of a ClusterClass: it must have at most 63 lower-case letters, digits and dashes, and begin and end with a letter or digit", name)}
 	}
 	bundles, err := a.readBundles()
 	if err != nil {
@@ -80,6 +81,9 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 		if bundles, namespace, err = a.withUsed(ctx, bundles, name); err != nil {
 			return nil, err
 		}
+	}
+	if gaps := validations.ClassVersions(texts(bundles.Versions())); len(gaps) > 0 {
+		return nil, usageError{fmt.Errorf("the versions of the class: %v %s, with a file for --bundles", gaps[0].BadValue, gaps[0].Detail)}
 	}
 	objects, err := manifests.RenderClass(manifests.Class{Name: name, Namespace: namespace, Provider: o.provider, Releases: bundles.Releases()})
 	if err != nil {

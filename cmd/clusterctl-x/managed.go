@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -31,8 +32,8 @@ type managedOrigin struct {
 	generate func(topology.Class, *clusterv1.Cluster) (topology.Parts, error)
 	// legs is topology.Road.Legs.
 	legs legsFunc
-	// checked is spec.checkClass.
-	checked func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
+	// tried is what the API server would make of the Cluster of a spec.
+	tried func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
 }
 
 // observeManaged reads what only clusters from a ClusterClass have.
@@ -54,13 +55,24 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 			return &management.RefusedError{Check: "class-missing", Reason: fmt.Sprintf("ClusterClass %s, which cluster %s is made from, is gone; apply it again", key, l.key)}
 		}
 		from.class = class
+		if err := l.spec.mayBecome(class); err != nil {
+			return err
+		}
 	}
 	from.generate = func(class topology.Class, cluster *clusterv1.Cluster) (topology.Parts, error) {
 		return topology.Generate(ctx, class, cluster)
 	}
 	from.legs = legsOf(ctx)
-	from.checked = func(s spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
-		return s.checkClass(ctx, object, from.cluster)
+	from.tried = func(s spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
+		wanted, err := l.TryCluster(ctx, object)
+		if err == nil {
+			return wanted, s.checkTried(ctx, wanted)
+		}
+		// Our own check has the better words.
+		if refused := s.checkClass(ctx, object, from.cluster); refused != nil {
+			return nil, refused
+		}
+		return nil, s.admission(err)
 	}
 	l.origin.managed = from
 	return nil
@@ -81,12 +93,12 @@ func (p prepared) way(from origin) (*plan.Chain, error) {
 	if err := p.retargets(from); err != nil {
 		return nil, err
 	}
-	return wayOf(p.spec, p.resolved, from.start, from.managed.legs)
+	return wayOf(p.spec, p.resolved, from.start, *p.wanted, from.managed.legs)
 }
 
 // wayOf is the way of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.
-func wayOf(s spec, resolved validations.Resolved, start plan.Start, legsTo legsFunc) (*plan.Chain, error) {
+func wayOf(s spec, resolved validations.Resolved, start plan.Start, wanted state.Topology, legsTo legsFunc) (*plan.Chain, error) {
 	var oldest v1alpha1.Version
 	for _, group := range start.WorkerNodeGroups {
 		if oldest.IsZero() || group.Version.Before(oldest) {
@@ -99,10 +111,6 @@ func wayOf(s spec, resolved validations.Resolved, start plan.Start, legsTo legsF
 	}, target, start.ControlPlane.Version, oldest)
 	if err != nil {
 		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, target, err)}}
-	}
-	wanted := state.Topology{}
-	for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-		wanted.Groups = append(wanted.Groups, state.TopologyGroup{Name: group.Name, Deferred: group.DeferUpgrade, Held: group.HoldUpgradeSequence})
 	}
 	return &plan.Chain{Legs: legs, Deferred: wanted.Deferred()}, nil
 }
@@ -126,22 +134,26 @@ func (p prepared) retargets(from origin) error {
 	if frozen := now.Frozen(); len(frozen) > 0 {
 		remedy = strings.Join(frozen, "; ")
 	}
-	return &management.RefusedError{Check: "retarget", Reason: fmt.Sprintf(
-		"cluster %s is still on its way to %s (%s), and Cluster API takes no other version until it is there: give spec.kubernetesVersion %s first; %s",
-		now.Name, now.Topology.Version, strings.Join(behind, ", "), now.Topology.Version, remedy)}
+	return p.spec.refuse(field.Invalid(field.NewPath("spec", "kubernetesVersion"), p.resolved.Config.Cluster.Spec.KubernetesVersion.String(), fmt.Sprintf(
+		"cluster %s is still on its way to %s (%s), and Cluster API takes no other version until it is there: use %s first; %s",
+		now.Name, now.Topology.Version, strings.Join(behind, ", "), now.Topology.Version, remedy)))
 }
 
 // managedChanges are those besides versions and counts, by part: what Cluster API
 // would make of the cluster as it is, and of the one that is asked for.
-func (p prepared) managedChanges(first management.Objects, from origin) (map[string]plan.Changes, error) {
+func (p *prepared) managedChanges(first management.Objects, from origin) (map[string]plan.Changes, error) {
 	before := from.managed
-	wanted, err := before.checked(p.spec, first.Cluster[0])
+	wanted, err := before.tried(p.spec, first.Cluster[0])
 	if err != nil {
 		return nil, err
 	}
+	if err := p.ofOthers(wanted); err != nil {
+		return nil, err
+	}
+	p.wanted = management.TopologyOf(wanted)
 	found, err := from.compare(first.Cluster)
 	if err != nil {
-		return nil, err
+		return nil, p.spec.admission(err)
 	}
 	sorted, err := byPart(p.resolved.Config, first, withoutParts(found, first.Cluster[0]), from)
 	if err != nil {
@@ -150,6 +162,8 @@ func (p prepared) managedChanges(first management.Objects, from origin) (map[str
 	was, is, err := before.both(*p.spec.class, wanted)
 	var external externalError
 	switch {
+	case errors.As(err, &external) && sameTopology(before.cluster, wanted):
+		return sorted, nil
 	case errors.As(err, &external):
 		sorted[""] = addChange(sorted[""], external.Error())
 		return sorted, nil
@@ -165,10 +179,37 @@ func (p prepared) managedChanges(first management.Objects, from origin) (map[str
 		all.Rolling, all.InPlace = append(all.Rolling, sum.Rolling...), append(all.InPlace, sum.InPlace...)
 		sorted[name] = all
 	}
-	for _, line := range deferrals(before.state, p.resolved.Config.Cluster.Spec) {
+	for _, line := range deferrals(*before.state.Topology, *p.wanted) {
 		sorted[""] = addChange(sorted[""], line)
 	}
 	return sorted, nil
+}
+
+// sameTopology tells whether two Clusters ask for the same but for the version.
+func sameTopology(a, b *clusterv1.Cluster) bool {
+	one, other := a.Spec.Topology.DeepCopy(), b.Spec.Topology.DeepCopy()
+	one.Version = other.Version
+	return reflect.DeepEqual(one, other)
+}
+
+// ofOthers refuses a topology with groups that the spec does not name, nor can
+// take away by not naming them: others own them.
+func (p prepared) ofOthers(wanted *clusterv1.Cluster) error {
+	named := map[string]bool{}
+	for _, group := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		named[group.Name] = true
+	}
+	for _, group := range wanted.Spec.Topology.Workers.MachineDeployments {
+		if !named[group.Name] {
+			return &management.RefusedError{Check: "group-of-others", Reason: fmt.Sprintf(
+				"the topology of cluster %s has group %s, which somebody else made and the file does not name; add it to the file, or take it out of the Cluster with 'kubectl edit'", wanted.Name, group.Name)}
+		}
+	}
+	if pools := wanted.Spec.Topology.Workers.MachinePools; len(pools) > 0 {
+		return &management.RefusedError{Check: "machine-pools", Reason: fmt.Sprintf(
+			"the topology of cluster %s has MachinePool %s, which no field of a spec describes; clusterctl-x does not upgrade such clusters: change the Cluster with kubectl", wanted.Name, pools[0].Name)}
+	}
+	return nil
 }
 
 func addChange(sum plan.Changes, line string) plan.Changes {
@@ -231,19 +272,19 @@ func withoutParts(found []management.Change, cluster *unstructured.Unstructured)
 }
 
 // deferrals are the groups that begin or cease to wait with their upgrades.
-func deferrals(now state.Cluster, wanted v1alpha1.ClusterSpec) []string {
+func deferrals(now, wanted state.Topology) []string {
 	was := map[string]state.TopologyGroup{}
-	for _, group := range now.Topology.Groups {
+	for _, group := range now.Groups {
 		was[group.Name] = group
 	}
 	var lines []string
-	for _, group := range wanted.WorkerNodeGroupConfigurations {
+	for _, group := range wanted.Groups {
 		for _, f := range []struct {
 			name    string
 			was, is bool
 		}{
-			{"deferUpgrade", was[group.Name].Deferred, group.DeferUpgrade},
-			{"holdUpgradeSequence", was[group.Name].Held, group.HoldUpgradeSequence},
+			{"deferUpgrade", was[group.Name].Deferred, group.Deferred},
+			{"holdUpgradeSequence", was[group.Name].Held, group.Held},
 		} {
 			if f.was != f.is {
 				lines = append(lines, fmt.Sprintf("%s %s would become %t", group.Name, f.name, f.is))

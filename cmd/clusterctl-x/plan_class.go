@@ -1,26 +1,24 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 func (a *app) planClusterClassCommand() *cobra.Command {
@@ -49,45 +47,6 @@ the clusters cannot take is an error that names the rule. Nothing is changed.`,
 	return cmd
 }
 
-// classFile is a ClusterClass with templates, as a file has them.
-type classFile struct {
-	class     *unstructured.Unstructured
-	templates []*unstructured.Unstructured
-}
-
-// readClass reads the file of -f.
-func (a *app) readClass(file string) (classFile, error) {
-	if file == "" {
-		return classFile{}, usageError{errors.New("-f FILE is required: the file with the ClusterClass")}
-	}
-	data, err := a.readFile("the ClusterClass", "-f names the file with the ClusterClass and its templates, and - is standard input", file)
-	if err != nil {
-		return classFile{}, err
-	}
-	var f classFile
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
-	for number := 1; ; number++ {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			if f.class == nil {
-				return f, usageError{fmt.Errorf("%s has no ClusterClass (apiVersion %s)", fileName(file), clusterv1.GroupVersion)}
-			}
-			return f, nil
-		case err != nil:
-			return f, usageError{fmt.Errorf("%s: document %d: %w", fileName(file), number, err)}
-		case len(object.Object) == 0: // nothing but comments
-		case object.GetKind() == "ClusterClass" && f.class == nil:
-			f.class = object
-		case changes.IsTemplate(object.GetKind()):
-			f.templates = append(f.templates, object)
-		default:
-			return f, usageError{fmt.Errorf("%s: document %d is %s %s; the file may have one ClusterClass and templates", fileName(file), number, cmp.Or(object.GetKind(), "of no kind"), object.GetName())}
-		}
-	}
-}
-
 // planClusterClass asks the management cluster what a class would make of its
 // clusters.
 func (a *app) planClusterClass(ctx context.Context, file string) (plan.ClassPlan, error) {
@@ -105,15 +64,15 @@ func (a *app) planClusterClass(ctx context.Context, file string) (plan.ClassPlan
 	}
 	tried, err := connection.TryClass(ctx, f.class, f.templates)
 	if err != nil {
-		return plan.ClassPlan{}, err
+		return plan.ClassPlan{}, f.located(err)
 	}
 	p := plan.ClassPlan{APIVersion: v1alpha1.APIVersion, Kind: plan.ClassDocumentKind, Metadata: plan.Metadata{Name: key.Name, Namespace: key.Namespace}, Clusters: []plan.Plan{}}
-	before, exists, err := connection.Class(ctx, key)
-	if err != nil || !exists {
-		return p, err
-	}
 	templates, err := connection.Templates(ctx, tried, f.templates)
 	if err != nil {
+		return p, f.missing(err)
+	}
+	before, exists, err := connection.Class(ctx, key)
+	if err != nil || !exists {
 		return p, err
 	}
 	tried.Status = before.Status
@@ -122,42 +81,83 @@ func (a *app) planClusterClass(ctx context.Context, file string) (plan.ClassPlan
 	if err != nil {
 		return p, err
 	}
-	refused := &management.ClassError{Class: key.String()}
+	var refused field.ErrorList
 	for _, cluster := range clusters {
-		one, err := a.planOfCluster(ctx, connection, before, after, cluster, refused)
+		one, errs, err := a.planOfCluster(ctx, connection, before, after, cluster)
 		if err != nil {
 			return p, err
 		}
+		refused = append(refused, errs...)
 		p.Add(one)
 	}
-	if len(refused.Reasons) > 0 {
-		return p, refused
+	if problems := f.locate(changes.ObjectName(f.class), refused); len(problems) > 0 {
+		problems.Sort()
+		return p, validations.Refused{Problems: problems}
 	}
 	return p, nil
 }
 
-// planOfCluster is what becomes of one cluster.
-func (a *app) planOfCluster(ctx context.Context, c *connection, before, after topology.Class, cluster state.Cluster, refused *management.ClassError) (plan.Plan, error) {
+// missing says where the class names a template that is nowhere.
+func (f *classFile) missing(err error) error {
+	var missing *topology.MissingError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	kind, name, _ := strings.Cut(missing.Template, "/")
+	var errs field.ErrorList
+	for _, path := range referencesTo(f.class.Object["spec"], kind, name, field.NewPath("spec")) {
+		errs = append(errs, field.NotFound(path, missing.Template))
+		errs[len(errs)-1].Detail = "neither this file nor the management cluster has this template; add it to the file, or name another one"
+	}
+	return validations.Refused{Problems: f.locate(changes.ObjectName(f.class), errs)}
+}
+
+// referencesTo are the paths that name a template.
+func referencesTo(value any, kind, name string, path *field.Path) []*field.Path {
+	var paths []*field.Path
+	switch value := value.(type) {
+	case map[string]any:
+		if value["kind"] == kind && value["name"] == name {
+			return []*field.Path{path}
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			paths = append(paths, referencesTo(value[key], kind, name, path.Child(key))...)
+		}
+	case []any:
+		for i, item := range value {
+			paths = append(paths, referencesTo(item, kind, name, path.Index(i))...)
+		}
+	}
+	return paths
+}
+
+// planOfCluster is what becomes of one cluster, or why it cannot become that.
+func (a *app) planOfCluster(ctx context.Context, c *connection, before, after topology.Class, cluster state.Cluster) (plan.Plan, field.ErrorList, error) {
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	live, err := c.LiveCluster(ctx, key)
 	if err != nil {
-		return plan.Plan{}, err
+		return plan.Plan{}, nil, err
 	}
 	defaulted, wrong := topology.Default(ctx, after.ClusterClass, live, live)
-	for _, err := range wrong {
-		refused.Reasons = append(refused.Reasons, fmt.Sprintf("cluster %s: %v; change the cluster first, or let the class go on taking what it has", key, err))
-	}
 	if len(wrong) > 0 {
-		return plan.Plan{}, nil
+		return plan.Plan{}, validations.ClassChange(live, after.ClusterClass, wrong), nil
 	}
 	sorted, err := classChanges(ctx, before, after, live, defaulted)
+	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+		path := field.NewPath("spec", "patches")
+		if unable.Patch != "" {
+			path = path.Key(unable.Patch)
+		}
+		return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("nothing can be made of cluster %s: %s; correct the patch", key, unable.Reason))}, nil
+	}
 	if err != nil {
-		return plan.Plan{}, err
+		return plan.Plan{}, nil, err
 	}
 	start := plan.StartOf(cluster)
-	return plan.Compute(plan.Input{
+	one, err := plan.Compute(plan.Input{
 		Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{},
 	})
+	return one, nil, err
 }
 
 // classChanges are what two classes make otherwise of a cluster. Where runtime

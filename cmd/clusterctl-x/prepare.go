@@ -16,6 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -31,6 +32,8 @@ type prepared struct {
 	// stages are the renderings of the versions that the plan begins with and
 	// of those at the end of each step.
 	stages []management.Objects
+	// wanted is the topology of a cluster from a ClusterClass as it will be.
+	wanted *state.Topology
 }
 
 // origin is what an upgrade begins with: a live cluster, or another file.
@@ -59,7 +62,7 @@ func fingerprint(data []byte) string {
 func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (prepared, error) {
 	running := from.start.Versions()
 	if from.managed != nil {
-		running.ControlPlane = from.managed.state.Topology.Version // where it goes, if it is not there yet
+		running = runningOf(from.managed.state)
 	}
 	if o.latestPatches {
 		running = noVersions()
@@ -77,14 +80,33 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 		Releases: validations.Passable(resolved.Config, s.releases()), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),
 	}
 	if from.managed != nil {
-		return p, p.prepareManaged(in, from)
+		err = p.prepareManaged(in, from)
+	} else {
+		err = p.prepareClassic(in, from, o)
 	}
-	return p, p.prepareClassic(in, from, o)
+	return p, err
+}
+
+// runningOf are the versions that a minor may mean on a cluster that is there: of
+// one from a ClusterClass where it goes, if it is not there yet.
+func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
+	versions := cluster.Versions()
+	if cluster.Topology != nil {
+		versions.ControlPlane = cluster.Topology.Version
+	}
+	return versions
 }
 
 // prepareManaged plans and renders the way of a cluster from a ClusterClass.
 func (p *prepared) prepareManaged(in plan.Input, from origin) error {
 	at := from.managed.state.Topology.Version
+	// Cluster API changes the parts at any time, as the next step of an upgrade
+	// that was stopped, and so do autoscalers; no plan is stale for that.
+	for _, part := range from.managed.state.Parts() {
+		if !part.Foreign {
+			in.Metadata.Generations[part.Object] = plan.AnyGeneration
+		}
+	}
 	first, err := p.managedStage(at)
 	if err != nil {
 		return err

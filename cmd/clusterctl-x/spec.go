@@ -100,10 +100,13 @@ func (a *app) readBundles() (*versionsbundle.Bundles, error) {
 // resolve validates the spec. Where it is not valid, the warnings are told now.
 func (a *app) resolve(s spec, running v1alpha1.ClusterVersions) (validations.Resolved, error) {
 	resolved, err := validations.Create(s.config, s.releases(), running)
+	if err == nil && s.managed() {
+		_, err = a.render(s, resolved, "") // tells which variables are given twice
+	}
 	if err != nil {
 		a.warn(resolved)
 	}
-	return resolved, err
+	return resolved, s.byClass(err)
 }
 
 // warn tells what is read and not acted on, or acts otherwise than expected.

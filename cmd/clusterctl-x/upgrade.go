@@ -234,7 +234,7 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 	if err := a.checkReferences(ctx, l.connection, p.resolved.Config, p.namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
-	return l.Rehearse(ctx, p.stages[0].All(), p.nextStages(), o.forceConflicts)
+	return p.spec.admission(l.Rehearse(ctx, p.stages[0].All(), p.nextStages(), o.forceConflicts))
 }
 
 // carryOut holds the cluster for this run and takes it through the steps.

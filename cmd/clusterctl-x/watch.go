@@ -102,6 +102,8 @@ type asked struct {
 	plan *plan.Plan
 	// legs is topology.Road.Legs, for a cluster from a ClusterClass.
 	legs legsFunc
+	// unread is why the way of a cluster from a ClusterClass cannot be told.
+	unread error
 }
 
 // lastAsked reads it from the cluster's record.
@@ -119,12 +121,20 @@ func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey
 		return asked{}, nil
 	}
 	s.config = config
-	// Without its class nothing can be told of the way, and all else can.
-	var refused validations.Refused
-	if s, err = a.withClass(ctx, c, s, key.Namespace); err != nil && !errors.As(err, &refused) {
-		return asked{}, err
+	k := asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, legs: legsOf(ctx)}
+	if s.managed() {
+		// Without its class nothing can be told of the way, and all else can.
+		class, exists, err := c.ClassAlone(ctx, s.classKey(key.Namespace))
+		switch {
+		case err != nil:
+			k.unread = fmt.Errorf("its ClusterClass cannot be read: %w", err)
+		case !exists:
+			k.unread = errors.New("its ClusterClass is gone")
+		default:
+			k.releases.class = &class
+		}
 	}
-	return asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, legs: legsOf(ctx)}, nil
+	return k, nil
 }
 
 // unplanned returns a function that says in what a cluster is otherwise than
@@ -160,11 +170,11 @@ func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 		Start: start, Target: target(k.resolved, start), Releases: validations.Passable(k.resolved.Config, k.releases.releases()),
 		Policy: validations.Policy(k.resolved.Config.Cluster),
 	}
-	if k.releases.managed() && k.releases.class == nil {
-		return plan.Plan{}, errors.New("its ClusterClass is gone")
+	if k.unread != nil {
+		return plan.Plan{}, k.unread
 	}
-	if k.releases.managed() {
-		chain, err := wayOf(k.releases, k.resolved, start, k.legs)
+	if k.releases.managed() && cluster.Topology != nil {
+		chain, err := wayOf(k.releases, k.resolved, start, *cluster.Topology, k.legs)
 		if err != nil {
 			return plan.Plan{}, err
 		}

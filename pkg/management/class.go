@@ -2,17 +2,22 @@ package management
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
@@ -22,6 +27,20 @@ import (
 
 // Class returns a ClusterClass with its templates, and false where there is none.
 func (c *Client) Class(ctx context.Context, key client.ObjectKey) (topology.Class, bool, error) {
+	class, exists, err := c.ClassAlone(ctx, key)
+	if err != nil || !exists {
+		return class, exists, err
+	}
+	class.Templates, err = c.Templates(ctx, class.ClusterClass, nil)
+	if missing := (*topology.MissingError)(nil); errors.As(err, &missing) {
+		err = &RefusedError{Check: "class-template-missing", Reason: missing.Error()}
+	}
+	return class, true, err
+}
+
+// ClassAlone returns a ClusterClass without its templates, and false where there
+// is none.
+func (c *Client) ClassAlone(ctx context.Context, key client.ObjectKey) (topology.Class, bool, error) {
 	var class clusterv1.ClusterClass
 	err := c.Get(ctx, key, &class)
 	if apierrors.IsNotFound(err) {
@@ -30,9 +49,8 @@ func (c *Client) Class(ctx context.Context, key client.ObjectKey) (topology.Clas
 	if err != nil {
 		return topology.Class{}, false, c.explain(ctx, fmt.Errorf("reading ClusterClass %s: %w", key, err))
 	}
-	templates, err := c.Templates(ctx, &class, nil)
 	// Cluster API may not have seen the latest change of it yet.
-	return topology.Class{ClusterClass: topology.WithStatus(&class), Templates: templates}, true, err
+	return topology.Class{ClusterClass: topology.WithStatus(&class)}, true, nil
 }
 
 // LiveCluster returns the Cluster object itself.
@@ -40,6 +58,21 @@ func (c *Client) LiveCluster(ctx context.Context, key client.ObjectKey) (*cluste
 	var cluster clusterv1.Cluster
 	if err := c.Get(ctx, key, &cluster); err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
+	}
+	return &cluster, nil
+}
+
+// TryCluster returns what the API server would make of a Cluster that is applied:
+// with what others own of it, and the defaults of its variables. It writes
+// nothing.
+func (c *Client) TryCluster(ctx context.Context, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
+	tried := object.DeepCopy()
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), FieldOwner, client.ForceOwnership, client.DryRunAll); err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err))
+	}
+	var cluster clusterv1.Cluster
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tried.Object, &cluster); err != nil {
+		return nil, fmt.Errorf("reading what the API server makes of the Cluster: %w", err)
 	}
 	return &cluster, nil
 }
@@ -58,6 +91,41 @@ func (c *Client) ClassNames(ctx context.Context, namespace string) ([]string, er
 	return names, nil
 }
 
+// ClassNamespaces are those with a ClusterClass of a name, sorted; none where the
+// user may not look into all of them.
+func (c *Client) ClassNamespaces(ctx context.Context, name string) ([]string, error) {
+	var classes clusterv1.ClusterClassList
+	err := c.List(ctx, &classes, client.InNamespace(metav1.NamespaceAll))
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, c.explain(ctx, fmt.Errorf("listing ClusterClasses: %w", err))
+	}
+	var namespaces []string
+	for _, class := range classes.Items {
+		if class.Name == name {
+			namespaces = append(namespaces, class.Namespace)
+		}
+	}
+	slices.Sort(namespaces)
+	return namespaces, nil
+}
+
+// Unready says why Cluster API makes no clusters from a ClusterClass as it is now;
+// empty where it does, or will once it has read the class.
+func Unready(class *clusterv1.ClusterClass) string {
+	if class.Status.ObservedGeneration == class.Generation {
+		return ""
+	}
+	if annotations.HasPaused(class) {
+		return "Cluster API has not read this ClusterClass, which is paused; whoever paused it has to remove its annotation " + clusterv1.PausedAnnotation
+	}
+	for _, condition := range class.Status.Conditions {
+		if condition.Type == clusterv1.ClusterClassVariablesReadyCondition && condition.Status == metav1.ConditionFalse && condition.ObservedGeneration == class.Generation {
+			return fmt.Sprintf("Cluster API cannot read the variables of this ClusterClass (%s); correct the class", condition.Message)
+		}
+	}
+	return ""
+}
+
 // ClustersOf returns the clusters of a ClusterClass in all namespaces, sorted by
 // namespace and name.
 func (c *Client) ClustersOf(ctx context.Context, class client.ObjectKey) ([]state.Cluster, error) {
@@ -72,20 +140,17 @@ func (c *Client) ClustersOf(ctx context.Context, class client.ObjectKey) ([]stat
 
 // TryClass lets the API server check a ClusterClass and its templates, as if they
 // were applied, and writes nothing. It returns the class with what the API server
-// would make of it. What it says against them is an *ClassError.
+// would make of it. What it says against them is a *ClassError.
 func (c *Client) TryClass(ctx context.Context, class *unstructured.Unstructured, templates []*unstructured.Unstructured) (*clusterv1.ClusterClass, error) {
-	refused := &ClassError{Class: client.ObjectKeyFromObject(class).String()}
+	refused := &ClassError{}
 	tried := class.DeepCopy()
 	for _, object := range append(slices.Clone(templates), class) {
 		into := object.DeepCopy()
 		if object == class {
 			into = tried
 		}
-		err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(into), FieldOwner, client.ForceOwnership, client.DryRunAll)
-		err = namespaceMissing(err, class.GetNamespace())
-		if told := c.immutable(ctx, object, err); told != "" {
-			refused.Reasons = append(refused.Reasons, told)
-		} else if !refused.add(object, err) && err != nil {
+		err := namespaceMissing(c.tryWhole(ctx, into), class.GetNamespace())
+		if !refused.add(object, err) && err != nil {
 			return nil, c.explain(ctx, fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err))
 		}
 	}
@@ -99,63 +164,120 @@ func (c *Client) TryClass(ctx context.Context, class *unstructured.Unstructured,
 	return &typed, nil
 }
 
-// immutable says that a template is there already with another content; Cluster
-// API's own words for it have all of both.
-func (c *Client) immutable(ctx context.Context, object *unstructured.Unstructured, err error) string {
-	if !apierrors.IsInvalid(err) || !changes.IsTemplate(object.GetKind()) {
-		return ""
+// tryWhole lets the API server check an object as a file has it: what the live one
+// has besides would go. Applying server-side would keep entries of lists that
+// others own, so that nothing would be seen of their removal.
+func (c *Client) tryWhole(ctx context.Context, object *unstructured.Unstructured) error {
+	_, err := c.live(ctx, object)
+	if apierrors.IsNotFound(err) {
+		return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), FieldOwner, client.ForceOwnership, client.DryRunAll)
 	}
-	if _, err := c.live(ctx, object); err != nil {
-		return ""
+	if err != nil {
+		return err
 	}
-	return changes.ObjectName(object) + " is there already with other content, and templates cannot be changed: give the new one another name, and name it in the class"
+	patch, err := json.Marshal([]map[string]any{{"op": "replace", "path": "/spec", "value": object.Object["spec"]}})
+	if err != nil {
+		return err
+	}
+	return c.Patch(ctx, object, client.RawPatch(types.JSONPatchType, patch), FieldOwner, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
 }
 
-// ClassError has what is wrong with a ClusterClass, or with what it would make of
-// its clusters.
+// ClassError has what is wrong with a ClusterClass or its templates.
 type ClassError struct {
-	Class   string
-	Reasons []string
+	Reasons []ClassReason
+}
+
+// ClassReason is one thing that is wrong with an object.
+type ClassReason struct {
+	Object string // Kind/name
+	// Cause has field and rule; the field is empty where the whole object is wrong.
+	Cause metav1.StatusCause
 }
 
 func (e *ClassError) Error() string {
-	return "ClusterClass " + e.Class + " cannot be applied:\n  " + strings.Join(e.Reasons, "\n  ")
+	lines := make([]string, len(e.Reasons))
+	for i, reason := range e.Reasons {
+		lines[i] = reason.Object + ": " + reason.Cause.Field + ": " + reason.Cause.Message
+	}
+	return strings.Join(lines, "\n")
 }
+
+// undeclared is how the API server names a field that it does not know, when an
+// object is applied and when it is patched.
+var undeclared = regexp.MustCompile(`\.([^\s:]+): field not declared in schema|unknown field "([^"]+)"`)
 
 // add notes an error that says that an object is not valid.
 func (e *ClassError) add(object *unstructured.Unstructured, err error) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &status) {
-		return false
+	name := changes.ObjectName(object)
+	forbid := func(path, message string) {
+		e.Reasons = append(e.Reasons, ClassReason{name, metav1.StatusCause{Type: metav1.CauseTypeForbidden, Field: path, Message: message}})
 	}
-	details := status.Status().Details
-	if details == nil || len(details.Causes) == 0 {
-		e.Reasons = append(e.Reasons, changes.ObjectName(object)+": "+status.Status().Message)
+	if meta.IsNoMatchError(err) {
+		forbid("apiVersion", fmt.Sprintf("the management cluster knows no %s of %s; use the version that it has ('kubectl api-resources' lists them)", object.GetKind(), object.GetAPIVersion()))
 		return true
 	}
-	for _, cause := range details.Causes {
-		e.Reasons = append(e.Reasons, fmt.Sprintf("%s: %s: %s%s", changes.ObjectName(object), cause.Field, cause.Message, classRemedy(object, cause.Field)))
+	var status apierrors.APIStatus
+	if err == nil || !errors.As(err, &status) {
+		return false
+	}
+	unknown := undeclared.FindAllStringSubmatch(err.Error(), -1)
+	for _, m := range unknown {
+		forbid(m[1]+m[2], object.GetKind()+" has no such field; remove it, or correct its name")
+	}
+	switch details := status.Status().Details; {
+	case len(unknown) > 0:
+	case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "admission webhook")):
+		return false
+	case changes.IsTemplate(object.GetKind()) && strings.Contains(err.Error(), "immutable"):
+		forbid("spec.template", name+" is there already with other content, and templates cannot be changed: give the new one another name, and name it in the class")
+	case details == nil || len(details.Causes) == 0:
+		forbid("", status.Status().Message)
+	default:
+		for _, cause := range details.Causes {
+			if cause.Field == "<nil>" {
+				continue // that there are other errors
+			}
+			cause.Field = strings.Replace(cause.Field, "spec.kubernetesVersion[", "spec.kubernetesVersions[", 1)
+			cause.Message = brief(cause.Message) + classRemedy(cause.Field)
+			e.Reasons = append(e.Reasons, ClassReason{name, cause})
+		}
 	}
 	return true
 }
 
+var dumped = regexp.MustCompile(`\{"Rule":.*\}: `)
+
+// brief is one line of a message, without the rule that it is about: its place is
+// told.
+func brief(message string) string {
+	first, _, _ := strings.Cut(dumped.ReplaceAllString(message, ""), "\n")
+	return first
+}
+
 // classRemedy says what to do about a field that cannot be as it is.
-func classRemedy(object *unstructured.Unstructured, path string) string {
+func classRemedy(path string) string {
 	switch {
+	case strings.HasPrefix(path, "spec.kubernetesVersions["):
+		return "; list the versions from the oldest to the newest, and leave no minor out ('generate clusterclass' does)"
 	case strings.HasPrefix(path, "spec.kubernetesVersions"):
-		return "; keep the versions that clusters have, one for each minor between ('generate clusterclass --keep-used' does)"
-	case strings.HasSuffix(path, "templateRef"):
+		return "; keep the versions that clusters have, and one of each minor between ('generate clusterclass --keep-used' does)"
+	case strings.Contains(path, "templateRef"):
 		return "; a class keeps the kinds of its templates: make another class for others"
+	case strings.HasPrefix(path, "spec.variables") && strings.Contains(path, ".schema"):
+		return "; correct the schema"
 	case strings.HasPrefix(path, "spec.variables"):
 		return "; change the clusters that use the variable first, or let the class go on taking what they have"
+	case strings.HasPrefix(path, "spec.patches"):
+		return "; correct the patch"
 	case strings.HasPrefix(path, "spec.workers"):
 		return "; remove the groups of this class from their clusters first"
 	}
-	return ""
+	return "; correct it"
 }
 
 // Templates returns those that a class names: the given ones as they are, and
-// the others from the management cluster.
+// the others from the management cluster. One that is nowhere is a
+// *topology.MissingError.
 func (c *Client) Templates(ctx context.Context, class *clusterv1.ClusterClass, given []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	templates := append([]*unstructured.Unstructured(nil), given...)
 	known := func(reference clusterv1.ClusterClassTemplateReference) bool {
@@ -180,7 +302,7 @@ func (c *Client) Templates(ctx context.Context, class *clusterv1.ClusterClass, g
 			template.SetKind(reference.Kind)
 			err := c.Get(ctx, client.ObjectKey{Namespace: class.Namespace, Name: reference.Name}, template)
 			if apierrors.IsNotFound(err) {
-				return &RefusedError{Check: "class-template-missing", Reason: (&topology.MissingError{Class: class.Name, Template: reference.Kind + "/" + reference.Name}).Error()}
+				return &topology.MissingError{Class: class.Name, Template: reference.Kind + "/" + reference.Name}
 			}
 			if err != nil {
 				return fmt.Errorf("reading %s %s of ClusterClass %s: %w", reference.Kind, reference.Name, class.Name, err)

@@ -19,14 +19,12 @@ type follower struct {
 	*run
 	// through is how many steps there are to the end of the leg that was begun.
 	through int
-	// confirm looks at the cluster itself, not at what is known of it.
-	confirm func(ctx context.Context) (state.Cluster, bool, error)
 	// differs is what was said last about steps that are not the plan's.
 	differs string
 }
 
 func newFollower(c *Client, key client.ObjectKey, upgrade Upgrade) *follower {
-	return &follower{run: newRun(c, key, upgrade), confirm: func(ctx context.Context) (state.Cluster, bool, error) { return c.Observe(ctx, key) }}
+	return &follower{run: newRun(c, key, upgrade)}
 }
 
 // begin writes the first leg, with every change beside the steps.
@@ -42,10 +40,7 @@ func (f *follower) begin(ctx context.Context, cluster state.Cluster) error {
 // writeStage writes what is rendered otherwise than at the stage before. The
 // Cluster comes last: what its machines need is there then.
 func (f *follower) writeStage(ctx context.Context, stage int) error {
-	f.through = stage
-	for f.through+1 < len(f.Stages) && reflect.DeepEqual(f.Stages[f.through+1], f.Stages[stage]) {
-		f.through++
-	}
+	f.through = f.legEnd(stage)
 	objects := slices.Clone(f.Stages[stage].Cluster)
 	slices.Reverse(objects)
 	for _, object := range objects {
@@ -61,6 +56,15 @@ func (f *follower) writeStage(ctx context.Context, stage int) error {
 		}
 	}
 	return nil
+}
+
+// legEnd is the last stage that is rendered as one is.
+func (f *follower) legEnd(stage int) int {
+	end := stage
+	for end+1 < len(f.Stages) && reflect.DeepEqual(f.Stages[end+1], f.Stages[stage]) {
+		end++
+	}
+	return end
 }
 
 // advance looks how far the cluster is, and begins the next leg where one is
@@ -79,23 +83,47 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 				f.c.tell(ctx, f.key, cluster.UID, "UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", i+1, len(f.Plan.Steps), step))
 			}
 		}
-		if cluster.Done() && !planned {
-			f.step = len(f.Plan.Steps)
+		if f.written() && cluster.Done() && !planned {
+			f.step = len(f.Plan.Steps) // is where it was to go, by another way
 		}
 	}
 	f.Show(Progress{Plan: f.Plan, Step: f.step, Through: f.through, Cluster: cluster})
 	if cluster.Generation < f.generations[wholeCluster] || !cluster.Done() {
 		return false, nil
 	}
-	// The kinds of objects are watched apart, and one may be seen before another.
-	now, exists, err := f.confirm(ctx)
-	if err != nil || !exists || !now.Done() {
-		return false, err
-	}
 	if f.step == len(f.Plan.Steps) {
 		return true, nil
 	}
-	return false, f.writeStage(ctx, f.step+1)
+	if _, planned := f.Plan.Reached(f.step, cluster); !planned {
+		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{f.Plan.Unplanned(f.step, cluster)}}
+	}
+	if f.written() {
+		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{fmt.Sprintf("Cluster API is through with everything, and does not take step %d (%s)", f.step+1, f.Plan.Steps[f.step])}}
+	}
+	return false, f.nextLeg(ctx, cluster)
+}
+
+// written tells whether the last leg was begun.
+func (f *follower) written() bool { return f.through == len(f.Stages)-1 }
+
+// nextLeg begins the next leg, unless it would leave nodes behind that nobody
+// knew of.
+func (f *follower) nextLeg(ctx context.Context, cluster state.Cluster) error {
+	stage := max(f.step, f.through) + 1
+	moved := &MovedError{Cluster: f.key.String()}
+	for _, step := range f.Plan.Steps[f.step:f.legEnd(stage)] {
+		moved.Reasons = append(moved.Reasons, step.LeavesBehind(foreignOf(cluster), f.Policy)...)
+	}
+	if len(moved.Reasons) > 0 {
+		return moved
+	}
+	return f.writeStage(ctx, stage)
+}
+
+// foreignOf is a cluster with those groups alone that Cluster API does not upgrade.
+func foreignOf(cluster state.Cluster) state.Cluster {
+	cluster.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Foreign })
+	return cluster
 }
 
 // compareWithPlan says once what is otherwise than planned.

@@ -36,7 +36,9 @@ type snapshot struct {
 	cluster      clusterv1.Cluster
 	controlPlane *controlplanev1.KubeadmControlPlane
 	// other is a control plane of another kind.
-	other        *unstructured.Unstructured
+	other *unstructured.Unstructured
+	// otherUnread is why it could not be read.
+	otherUnread  error
 	deployments  []clusterv1.MachineDeployment
 	sets         []clusterv1.MachineSet
 	machines     []clusterv1.Machine

@@ -26,20 +26,21 @@ func (c *Client) readOther(ctx context.Context, s *snapshot) error {
 	if !ref.IsDefined() || ref.Kind == kubeadmControlPlane {
 		return nil
 	}
-	mapping, err := c.RESTMapper().RESTMapping(ref.GroupKind())
-	if err != nil {
-		return fmt.Errorf("reading %s/%s: %w", ref.Kind, ref.Name, err)
-	}
 	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(mapping.GroupVersionKind)
-	err = c.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: ref.Name}, object)
-	if apierrors.IsNotFound(err) {
-		return nil
+	mapping, err := c.RESTMapper().RESTMapping(ref.GroupKind())
+	if err == nil {
+		object.SetGroupVersionKind(mapping.GroupVersionKind)
+		err = c.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: ref.Name}, object)
 	}
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+	case apierrors.IsForbidden(err), meta.IsNoMatchError(err):
+		s.otherUnread = err // the other clusters are there to be seen all the same
+	case err != nil:
 		return fmt.Errorf("reading %s/%s: %w", ref.Kind, ref.Name, err)
+	default:
+		s.other = object
 	}
-	s.other = object
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (s snapshot) state() state.Cluster {
 		Phase:        s.cluster.Status.Phase,
 		Paused:       s.cluster.Spec.Paused != nil && *s.cluster.Spec.Paused,
 		Deleting:     !s.cluster.DeletionTimestamp.IsZero(),
-		Topology:     s.topology(),
+		Topology:     TopologyOf(&s.cluster),
 		ControlPlane: s.controlPlanePart(),
 		Others:       s.others(),
 	}
@@ -69,6 +69,10 @@ func (s snapshot) controlPlanePart() state.Part {
 		if _, ok := machine.Labels[clusterv1.MachineControlPlaneLabel]; ok {
 			part.Machines = append(part.Machines, s.controlPlaneMachine(machine))
 		}
+	}
+	if s.otherUnread != nil {
+		part.Reason, part.Blocked = part.Object+" cannot be read: "+s.otherUnread.Error(), true
+		return part
 	}
 	if s.other != nil {
 		return otherControlPlane(part, s.other)

@@ -8,16 +8,17 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// topology is nil for a cluster without a ClusterClass.
-func (s snapshot) topology() *state.Topology {
-	given := s.cluster.Spec.Topology
+// TopologyOf is what a cluster from a ClusterClass is asked for; nil for one
+// without.
+func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
+	given := cluster.Spec.Topology
 	if !given.IsDefined() {
 		return nil
 	}
 	t := &state.Topology{
-		Class:   s.cluster.GetClassKey().String(),
+		Class:   cluster.GetClassKey().String(),
 		Version: version(given.Version),
-		Reason:  reason(s.cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition),
+		Reason:  reason(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition),
 	}
 	for _, group := range given.Workers.MachineDeployments {
 		_, deferred := group.Metadata.Annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation]
@@ -25,7 +26,7 @@ func (s snapshot) topology() *state.Topology {
 		t.Groups = append(t.Groups, state.TopologyGroup{Name: group.Name, Class: group.Class, Deferred: deferred, Held: held})
 	}
 	// Right after a change the condition is still that of the generation before.
-	condition := meta.FindStatusCondition(s.cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
-	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == s.cluster.Generation
+	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
+	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation
 	return t
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
@@ -59,11 +60,24 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 		if err != nil && exists {
 			return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
 		}
-		if done, err := seen(snapshot.state(), exists); done || err != nil {
+		now := snapshot.state()
+		if now.Topology != nil && now.Done() {
+			// The kinds are watched apart, and Cluster API changes one after the
+			// other: what looks done may be what was before.
+			if now, exists, err = c.Observe(watchCtx, key); err != nil {
+				return err
+			}
+		}
+		if done, err := seen(now, exists); done || err != nil {
 			return err
+		}
+		var again <-chan time.Time
+		if snapshot.other != nil {
+			again = time.After(otherInterval)
 		}
 		select {
 		case <-changed:
+		case <-again:
 		case err := <-ended:
 			if ctx.Err() == nil {
 				return fmt.Errorf("watching cluster %s ended: %w", key, err)
@@ -74,6 +88,10 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 		}
 	}
 }
+
+// otherInterval is how often a control plane of another provider is looked at,
+// whose kind is not watched.
+const otherInterval = 5 * time.Second
 
 func (c *Client) cacheOptions(key client.ObjectKey) cache.Options {
 	ofCluster := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{clusterv1.ClusterNameLabel: key.Name})}

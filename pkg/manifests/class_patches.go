@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
@@ -114,7 +115,7 @@ func (m *classMaker) patch(template *unstructured.Unstructured, suffix string, l
 		match.ControlPlane = new(true)
 	default:
 		target.version = ".builtin.machineDeployment.version"
-		match.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{"*"}}
+		match.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{v1alpha1.DefaultWorkerClass}}
 	}
 	base := map[string]string{"KubeadmControlPlaneTemplate": "/spec/template/spec/kubeadmConfigSpec", "KubeadmConfigTemplate": "/spec/template/spec"}[template.GetKind()]
 	if base != "" {
@@ -183,6 +184,9 @@ func (t patchTarget) lists(base string, leaves map[string][]string) error {
 func (t patchTarget) addition(a addition, base string, leaves map[string][]string) error {
 	var patches []clusterv1.JSONPatch
 	condition := "{{ " + filled(a.variable) + " }}"
+	if err := t.ofOtherClasses(a, base, condition); err != nil {
+		return err
+	}
 	for _, path := range a.paths {
 		if strings.HasPrefix(path, "/init") && t.template.GetKind() == "KubeadmConfigTemplate" {
 			continue
@@ -210,6 +214,17 @@ func (t patchTarget) addition(a addition, base string, leaves map[string][]strin
 		patches = append(patches, fromTemplate(path, t.valueAt(values, "[]")+"{{- "+sum+" | toJson }}"))
 	}
 	return t.add(t.name+"-"+a.variable, condition, patches...)
+}
+
+// ofOtherClasses gives workers of classes that users add what a variable has:
+// what their templates have of it themselves is not known here.
+func (t patchTarget) ofOtherClasses(a addition, base, condition string) error {
+	if t.selector.MatchResources.MachineDeploymentClass == nil {
+		return nil
+	}
+	t.selector.MatchResources.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{"*"}}
+	path := base + a.paths[len(a.paths)-1]
+	return t.add(a.variable+"-of-any-class", condition, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
 }
 
 // apiServer is the patch of how the API server runs. The provider has names and
@@ -318,8 +333,8 @@ func (t patchTarget) oneOf(versions []string, variable string) string {
 }
 
 // valueAt sets $value to the JSON of a field at the version that is rendered.
-// The most frequent value is the one that needs no condition; where none is
-// there, it is otherwise, and where that is none either nobody asks.
+// Where a release has none, it is otherwise, and where that is none either nobody
+// asks. The most frequent value comes first.
 func (t patchTarget) valueAt(values []string, otherwise string) string {
 	versions := map[string][]string{}
 	for i, value := range values {
@@ -330,18 +345,18 @@ func (t patchTarget) valueAt(values []string, otherwise string) string {
 	sorted := slices.SortedFunc(maps.Keys(versions), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(versions[b]), len(versions[a])), cmp.Compare(a, b))
 	})
+	if len(sorted) == 1 {
+		return "{{- $value := " + literal(sorted[0]) + " -}}"
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "{{- $value := %s -}}", literal(sorted[0]))
-	for i, value := range sorted[1:] {
-		keyword := "else if"
-		if i == 0 {
-			keyword = "if"
-		}
+	b.WriteString(`{{- $value := "" -}}`)
+	keyword := "if"
+	for _, value := range sorted {
 		fmt.Fprintf(&b, "{{- %s %s -}}{{- $value = %s -}}", keyword, t.oneOf(versions[value], t.version), literal(value))
+		keyword = "else if"
 	}
-	if len(sorted) > 1 {
-		b.WriteString("{{- end -}}")
-	}
+	// A version that was added to the class by hand must not get what another one has.
+	fmt.Fprintf(&b, "{{- else -}}{{- fail (printf %q %s) -}}{{- end -}}", "this ClusterClass was made without Kubernetes %s; make it anew with 'clusterctl-x generate clusterclass'", t.version)
 	return b.String()
 }
 

@@ -146,7 +146,7 @@ func TestClassOfManyReleases(t *testing.T) {
 		{"none", docker.Name, nil, "a ClusterClass needs a version"},
 		{"one too many", inmemory.Name, manyReleases(101, ""), "101 releases are too many: Cluster API allows a ClusterClass 100; use bundles with fewer"},
 		{"values that are too long", inmemory.Name, manyReleases(100, build),
-			"patch control-plane-KubeadmControlPlaneTemplate-kubeadmConfigSpec-clusterConfiguration-dns-imageTag: the value of /spec/template/spec/kubeadmConfigSpec/clusterConfiguration/dns/imageTag has 15527 characters, and Cluster API allows 10240; use bundles with fewer releases"},
+			"patch control-plane-KubeadmControlPlaneTemplate-kubeadmConfigSpec-clusterConfiguration-dns-imageTag: the value of /spec/template/spec/kubeadmConfigSpec/clusterConfiguration/dns/imageTag has 15809 characters, and Cluster API allows 10240; use bundles with fewer releases"},
 		{"versions that are too long for a name", docker.Name, manyReleases(4, "+"+strings.Repeat("a", 200)),
 			"patch control-plane-DevMachineTemplate-backend-docker-customImage-v1.30.0+" + strings.Repeat("a", 200) + ": its name has 268 characters, and Cluster API allows 256"},
 		{"a version that is too long for a condition", docker.Name, append(manyReleases(1, "+"+strings.Repeat("a", 210)), manyReleases(4, "")[3]),
@@ -176,7 +176,7 @@ func TestFieldsThatSomeReleasesLack(t *testing.T) {
 		return clusterv1.ClusterClassPatch{Name: name, EnabledIf: condition, Definitions: []clusterv1.PatchDefinition{{
 			Selector: clusterv1.PatchSelector{
 				APIVersion: "infrastructure.cluster.x-k8s.io/v1beta2", Kind: "DevMachineTemplate",
-				MatchResources: clusterv1.PatchSelectorMatch{MachineDeploymentClass: &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{"*"}}},
+				MatchResources: clusterv1.PatchSelectorMatch{MachineDeploymentClass: &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{v1alpha1.DefaultWorkerClass}}},
 			},
 			JSONPatches: []clusterv1.JSONPatch{{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Template: template}}},
 		}}}
@@ -185,9 +185,14 @@ func TestFieldsThatSomeReleasesLack(t *testing.T) {
 		name = "default-worker-DevMachineTemplate-backend-docker-customImage"
 		at   = ".builtin.machineDeployment.version"
 		set  = "{{- $value := `\"%s\"` -}}"
-		end  = "{{- end -}}{{- $value }}"
+		end  = "{{- else -}}{{- fail (printf \"this ClusterClass was made without Kubernetes %s; make it anew with 'clusterctl-x generate clusterclass'\" " + at + ") -}}{{- end -}}{{- $value }}"
 	)
-	first, second := fmt.Sprintf(set, "a"), fmt.Sprintf(set, "b")
+	first := fmt.Sprintf(set, "a")
+	// either has a where one condition holds, and b where another does.
+	either := func(a, b string) string {
+		return "{{- $value := \"\" -}}{{- if " + a + " -}}{{- $value = `\"a\"` -}}{{- else if " + b + " -}}{{- $value = `\"b\"` -}}" + end
+	}
+	eq := func(patch int) string { return fmt.Sprintf("eq %s \"v1.34.%d\"", at, patch) }
 	has := func(patches ...int) string {
 		var list strings.Builder
 		for _, patch := range patches {
@@ -208,21 +213,21 @@ func TestFieldsThatSomeReleasesLack(t *testing.T) {
 		{"all have the same", []string{"a", "a", "a"}, nil, "a"},
 		{"none has it", []string{"", "", ""}, nil, ""},
 		{"all have it", []string{"a", "a", "b"}, []clusterv1.ClusterClassPatch{
-			patch(name, "", first+"{{- if eq "+at+" \"v1.34.2\" -}}{{- $value = `\"b\"` -}}"+end),
+			patch(name, "", either(has(0, 1), eq(2))),
 		}, "b"},
 		{"one lacks it", []string{"a", "", "a"}, []clusterv1.ClusterClassPatch{
 			patch(name, "{{ "+has(0, 2)+" }}", first+"{{- $value }}"),
 		}, ""},
 		{"the newest lacks it", []string{"a", "b", ""}, []clusterv1.ClusterClassPatch{
-			patch(name, "{{ "+has(0, 1)+" }}", first+"{{- if eq "+at+" \"v1.34.1\" -}}{{- $value = `\"b\"` -}}"+end),
+			patch(name, "{{ "+has(0, 1)+" }}", either(eq(0), eq(1))),
 		}, ""},
 		{"one has it", []string{"", "", "a"}, []clusterv1.ClusterClassPatch{
 			patch(name, `{{ eq `+at+` "v1.34.2" }}`, first+"{{- $value }}"),
 		}, ""},
 		{"more have it than a condition has room for", many, []clusterv1.ClusterClassPatch{
 			patch(name+"-v1.34.0", "{{ "+has(0, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20, 21, 23, 24, 26, 27)+" }}",
-				first+"{{- if "+has(2, 5, 8, 11, 14, 17, 20, 23, 26)+" -}}{{- $value = `\"b\"` -}}"+end),
-			patch(name+"-v1.34.29", "{{ "+has(29, 30, 32, 33, 35)+" }}", second+"{{- if "+has(30, 33)+" -}}{{- $value = `\"a\"` -}}"+end),
+				either(has(0, 3, 6, 9, 12, 15, 18, 21, 24, 27), has(2, 5, 8, 11, 14, 17, 20, 23, 26))),
+			patch(name+"-v1.34.29", "{{ "+has(29, 30, 32, 33, 35)+" }}", "{{- $value := \"\" -}}{{- if "+has(29, 32, 35)+" -}}{{- $value = `\"b\"` -}}{{- else if "+has(30, 33)+" -}}{{- $value = `\"a\"` -}}"+end),
 		}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -72,7 +72,10 @@ func (r renderer) managedControlPlane() (clusterv1.ControlPlaneTopology, error) 
 	if labels := caplabels.GetManagedLabels(config.Labels); len(labels) > 0 {
 		topology.Metadata.Labels = labels
 	}
-	if check := config.MachineHealthCheck; check != nil {
+	switch check := config.MachineHealthCheck; {
+	case check == nil && r.provider.Name() != "":
+		topology.HealthCheck.Enabled = new(false) // whatever the class says
+	case check != nil:
 		topology.HealthCheck = clusterv1.ControlPlaneTopologyHealthCheck{
 			Checks: clusterv1.ControlPlaneTopologyHealthCheckChecks(healthChecks(check)),
 			Remediation: clusterv1.ControlPlaneTopologyHealthCheckRemediation{
@@ -112,7 +115,10 @@ func (r renderer) managedGroup(group v1alpha1.WorkerNodeGroupConfiguration, path
 			Type: strategy.Type, RollingUpdate: clusterv1.MachineDeploymentTopologyRolloutStrategyRollingUpdate(strategy.RollingUpdate),
 		}
 	}
-	if check := group.MachineHealthCheck; check != nil {
+	switch check := group.MachineHealthCheck; {
+	case check == nil && r.provider.Name() != "":
+		topology.HealthCheck.Enabled = new(false)
+	case check != nil:
 		topology.HealthCheck = clusterv1.MachineDeploymentTopologyHealthCheck{
 			Checks: clusterv1.MachineDeploymentTopologyHealthCheckChecks(healthChecks(check)),
 			Remediation: clusterv1.MachineDeploymentTopologyHealthCheckRemediation{

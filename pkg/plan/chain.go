@@ -62,12 +62,23 @@ func (c Chain) hops(stops []v1alpha1.Version, from v1alpha1.Version) []hop {
 	return hops
 }
 
+// arrival is the version that new groups are made at: that of the topology, once
+// the control plane has it.
+func (c Chain) arrival(target v1alpha1.Version) v1alpha1.Version {
+	if len(c.Legs) == 0 {
+		return target
+	}
+	return c.Legs[0].Target
+}
+
 // follow gives every group the hops that Cluster API takes it through.
 func (p *planner) follow() {
 	for _, group := range p.in.Target.WorkerNodeGroups {
+		from := p.in.Chain.arrival(p.in.Target.ControlPlane)
 		if part, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
-			p.hops[group.Name] = p.in.Chain.hops(p.road.stops, part.Version)
+			from = part.Version
 		}
+		p.hops[group.Name] = p.in.Chain.hops(p.road.stops, from)
 	}
 }
 
@@ -87,6 +98,16 @@ func (p Plan) Reached(before int, c state.Cluster) (int, bool) {
 	return before, false
 }
 
+// created is the version that a new group is made at.
+func (p Plan) created(group string) (v1alpha1.Version, bool) {
+	for _, step := range p.Steps {
+		if step.Kind == CreateWorkers && step.Moves(group) {
+			return step.Group(group).To, true
+		}
+	}
+	return v1alpha1.Version{}, false
+}
+
 // between tells whether the specified versions are those before or after a step.
 func (p Plan) between(step int, c state.Cluster) bool {
 	now, then := p.Versions(step), p.Versions(min(step+1, len(p.Steps)))
@@ -101,10 +122,10 @@ func (p Plan) between(step int, c state.Cluster) bool {
 		seen[group.Name] = true
 		before, was := now.WorkerNodeGroups[group.Name]
 		after, is := then.WorkerNodeGroups[group.Name]
-		created, comes := p.To.WorkerNodeGroups[group.Name]
+		created, comes := p.created(group.Name)
 		switch {
 		case was && group.Version == before, is && group.Version == after:
-		case !was && !is && comes && group.Version == created: // Cluster API makes it earlier
+		case !was && !is && comes && group.Version == created: // Cluster API makes it beside other steps
 		case !was && !comes: // is on its way out
 		default:
 			return false

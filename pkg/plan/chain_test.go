@@ -59,6 +59,10 @@ func TestChain(t *testing.T) {
 			with(input("1.31", "1.32", "a 1.31 1.32", "new - 1.32", "old 1.31 -"), chain("1.32/1.32")),
 			[]string{"RemoveWorkers: old 1.31->-", "ControlPlane: 1.31->1.32", "Workers: a 1.31->1.32", "CreateWorkers: new -->1.32"},
 		},
+		"a new group of two legs comes with the first": {
+			with(input("1.31", "1.33", "a 1.31 1.33", "new - 1.33"), chain("1.32/1.32", "1.33/1.33")),
+			[]string{"ControlPlane: 1.31->1.32", "Workers: a 1.31->1.32", "CreateWorkers: new -->1.32", "ControlPlane: 1.32->1.33", "Workers: a 1.32->1.33, new 1.32->1.33"},
+		},
 		"other machines of all parts at once": {
 			with(input("1.31", "1.31", "a 1.31 1.31"), chain(), changed("a", "x", ""), changed(v1alpha1.ControlPlaneName, "y", "")),
 			[]string{"Template (beside): a 1.31->1.31", "Template (beside): 1.31->1.31"},

@@ -284,7 +284,7 @@ func (p *planner) rollouts(stop int) Step {
 		if i < 0 {
 			continue
 		}
-		from := p.in.Start.WorkerNodeGroups[group.Name].Version
+		from := p.before(group.Name)
 		if i > 0 {
 			from = p.hops[group.Name][i-1].to
 		}
@@ -313,6 +313,14 @@ func (p *planner) deferred(groups []Group) string {
 		}
 	}
 	return text
+}
+
+// before is the version that a group has before its first rollout.
+func (p *planner) before(group string) v1alpha1.Version {
+	if part, exists := p.in.Start.WorkerNodeGroups[group]; exists || p.in.Chain == nil {
+		return part.Version
+	}
+	return p.in.Chain.arrival(p.in.Target.ControlPlane)
 }
 
 // machines counts those of a group that is there already, as it is to be.
@@ -348,12 +356,16 @@ func (p *planner) arrivals(stop int) Step {
 		if _, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
 			continue
 		}
-		earliest := slices.IndexFunc(p.road.stops, func(v v1alpha1.Version) bool { return !group.Version.After(v) })
-		if !group.Pinned {
+		version := group.Version
+		if p.in.Chain != nil {
+			version = p.in.Chain.arrival(version)
+		}
+		earliest := slices.IndexFunc(p.road.stops, func(v v1alpha1.Version) bool { return !version.After(v) })
+		if !group.Pinned && p.in.Chain == nil {
 			earliest = p.road.last()
 		}
 		if earliest == stop {
-			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, To: group.Version, MachinesAdded: group.Machines, Approximate: group.Autoscaled})
+			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, To: version, MachinesAdded: group.Machines, Approximate: group.Autoscaled})
 		}
 	}
 	return step

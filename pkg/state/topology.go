@@ -81,9 +81,16 @@ func (c Cluster) carriedOver() bool {
 	if c.Topology == nil {
 		return true
 	}
-	for _, wanted := range c.Topology.Groups {
-		if _, there := c.Group(wanted.Name); !there {
+	wanted := map[string]bool{}
+	for _, group := range c.Topology.Groups {
+		wanted[group.Name] = true
+		if _, there := c.Group(group.Name); !there {
 			return false
+		}
+	}
+	for _, group := range c.WorkerNodeGroups {
+		if !group.Foreign && !wanted[group.Name] {
+			return false // is on its way out
 		}
 	}
 	return c.Topology.Settled

@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -18,19 +19,32 @@ import (
 // the one that the class was generated for; it is empty for a class of the
 // user's own. variables are those of the Cluster that is made of the spec, and
 // said is what Cluster API says about that Cluster. The error is of type Refused.
-func Class(config *v1alpha1.Config, class *clusterv1.ClusterClass, provider string, variables []string, said field.ErrorList) error {
+func Class(config *v1alpha1.Config, class *clusterv1.ClusterClass, provider string, variables GivenVariables, said field.ErrorList) error {
 	c := classCheck{config: config, class: class, definitions: map[string]clusterv1.ClusterClassStatusVariableDefinition{}}
 	for _, variable := range class.Status.Variables {
 		if len(variable.Definitions) > 0 {
 			c.definitions[variable.Name] = variable.Definitions[0]
 		}
 	}
-	errs := slices.Concat(c.provider(provider), c.workerClasses(), c.unknown(variables), c.required(variables), c.values(said))
+	if errs := c.provider(provider); len(errs) > 0 {
+		return Refused{config.Locate(v1alpha1.ClusterKind, errs)} // another class has other variables
+	}
+	unknown, meant := c.unknown(variables.Anywhere)
+	errs := slices.Concat(c.workerClasses(), unknown, c.unknownFields(), c.required(append(meant, variables.Cluster...)), c.values(said))
 	if problems := config.Locate(v1alpha1.ClusterKind, errs); len(problems) > 0 {
 		problems.Sort()
 		return Refused{problems}
 	}
 	return nil
+}
+
+// GivenVariables are the names of the variables that a Cluster sets.
+type GivenVariables struct {
+	// Cluster are those for the cluster as a whole: only these are what a class
+	// requires.
+	Cluster []string
+	// Anywhere are those for the cluster or for parts of it.
+	Anywhere []string
 }
 
 type classCheck struct {
@@ -68,17 +82,25 @@ func (c classCheck) workerClasses() field.ErrorList {
 	for i, group := range c.spec().WorkerNodeGroupConfigurations {
 		if !slices.Contains(names, group.WorkerClass()) {
 			errs = append(errs, field.Invalid(field.NewPath("spec", "workerNodeGroupConfigurations").Index(i).Child("class"), group.WorkerClass(),
-				fmt.Sprintf("ClusterClass %s has no such class of workers; it has %s", c.class.Name, orNothing(strings.Join(names, ", ")))))
+				fmt.Sprintf("ClusterClass %s has no such class of workers; %s", c.class.Name, orSimilar(group.WorkerClass(), names))))
 		}
 	}
 	return errs
 }
 
+// orSimilar says what there is instead of a name that there is not.
+func orSimilar(name string, names []string) string {
+	if similar := v1alpha1.Similar(name, names); similar != "" {
+		return "did you mean " + similar + "?"
+	}
+	return "it has " + cmp.Or(strings.Join(names, ", "), "none")
+}
+
 // given visits the variables that the user sets, with their paths.
-func (c classCheck) given(visit func(path *field.Path, name string)) {
+func (c classCheck) given(visit func(path *field.Path, name string, value any)) {
 	all := func(variables map[string]any, path *field.Path) {
 		for _, name := range slices.Sorted(maps.Keys(variables)) {
-			visit(path.Child(name), name)
+			visit(path.Child(v1alpha1.FieldName(name)), name, variables[name])
 		}
 	}
 	spec := field.NewPath("spec")
@@ -89,30 +111,33 @@ func (c classCheck) given(visit func(path *field.Path, name string)) {
 	}
 }
 
-// unknown returns the variables that the class does not have.
-func (c classCheck) unknown(variables []string) field.ErrorList {
-	var errs field.ErrorList
+// unknown returns the variables that the class does not have, and those that they
+// probably mean.
+func (c classCheck) unknown(variables []string) (errs field.ErrorList, meant []string) {
 	told := map[string]bool{}
-	c.given(func(path *field.Path, name string) {
+	names := slices.Sorted(maps.Keys(c.definitions))
+	c.given(func(path *field.Path, name string, _ any) {
 		if _, defined := c.definitions[name]; defined {
 			return
 		}
 		told[name] = true
-		names := slices.Sorted(maps.Keys(c.definitions))
-		detail := fmt.Sprintf("ClusterClass %s has no such variable; it has %s", c.class.Name, orNothing(strings.Join(names, ", ")))
-		if similar := v1alpha1.Similar(name, names); similar != "" {
-			detail = fmt.Sprintf("ClusterClass %s has no such variable; did you mean %s?", c.class.Name, similar)
-		}
-		errs = append(errs, field.Forbidden(path, detail))
+		meant = append(meant, v1alpha1.Similar(name, names))
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("ClusterClass %s has no such variable; %s", c.class.Name, orSimilar(name, names))))
 	})
 	for _, name := range variables {
 		if _, defined := c.definitions[name]; !defined && !told[name] {
 			told[name] = true
-			errs = append(errs, field.Invalid(field.NewPath("spec", "clusterClass", "name"), c.class.Name,
-				fmt.Sprintf("the class has no variable %s, which fields of this spec need; make the class anew with 'clusterctl-x generate clusterclass', or leave these fields out", name)))
+			errs = append(errs, c.ofTheSpec(fmt.Sprintf("the class has no variable %s, which fields of this spec need", name)))
 		}
 	}
-	return errs
+	return errs, meant
+}
+
+// ofTheSpec is about a variable that nobody has written: fields of the spec mean
+// it.
+func (c classCheck) ofTheSpec(detail string) *field.Error {
+	return field.Invalid(field.NewPath("spec", "clusterClass", "name"), c.class.Name,
+		detail+"; make the class anew with 'clusterctl-x generate clusterclass', or leave these fields out")
 }
 
 // required returns the variables that are missing.
@@ -124,27 +149,14 @@ func (c classCheck) required(variables []string) field.ErrorList {
 		if definition.Required == nil || !*definition.Required || topLevel || slices.Contains(variables, name) {
 			continue
 		}
-		detail := fmt.Sprintf("ClusterClass %s requires this variable: %s", c.class.Name, valueForm(definition))
+		schema := definition.Schema.OpenAPIV3Schema
+		detail := fmt.Sprintf("ClusterClass %s requires this variable; set it to %s", c.class.Name, valueForm(schema))
+		if schema.Description != "" {
+			detail += ": " + strings.TrimSuffix(schema.Description, ".")
+		}
 		errs = append(errs, field.Required(field.NewPath("spec", "clusterClass", "variables").Child(name), detail))
 	}
 	return errs
-}
-
-// valueForm says what a variable is.
-func valueForm(definition clusterv1.ClusterClassStatusVariableDefinition) string {
-	schema := definition.Schema.OpenAPIV3Schema
-	form := "a value of type " + schema.Type
-	if schema.Description != "" {
-		form += ", " + strings.TrimSuffix(schema.Description, ".")
-	}
-	if len(schema.Enum) > 0 {
-		values := make([]string, len(schema.Enum))
-		for i, value := range schema.Enum {
-			values[i] = string(value.Raw)
-		}
-		form += "; one of " + strings.Join(values, ", ")
-	}
-	return form
 }
 
 // Paths of the Cluster that Cluster API's errors are about.
@@ -160,44 +172,77 @@ var (
 func (c classCheck) values(said field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
 	for _, err := range said {
-		at, name := c.place(err.Field)
-		_, defined := c.definitions[name]
+		at, name, rest := c.place(err.Field)
+		definition, defined := c.definitions[name]
 		switch {
 		case name != "" && !defined, err.Type == field.ErrorTypeRequired && err.Field == "spec.topology.variables":
 			continue // told already
+		case strings.Contains(err.Detail, "are not specified in the variable schema"):
+			continue // told with the places of the fields
+		case strings.HasPrefix(err.Detail, "Checked value must be"):
+			continue // there is a second error with fewer words
 		case strings.HasSuffix(err.Field, "].class") && groupField.MatchString(err.Field):
 			continue // as well
+		case name == "":
+			errs = append(errs, ofTopology(*err, at))
+		case !c.isGiven(strings.TrimSuffix(at, rest)):
+			errs = append(errs, c.ofTheSpec(fmt.Sprintf("its variable %s takes no such value as fields of this spec mean: %s", name, err.Detail)))
+		default:
+			errs = append(errs, c.value(err, at, rest, definition.Schema.OpenAPIV3Schema))
 		}
-		known := *err
-		known.Field = at
-		if name != "" {
-			known.Detail = strings.TrimSuffix(known.Detail, ".") + fmt.Sprintf("; ClusterClass %s takes %s", c.class.Name, valueForm(c.definitions[name]))
-		}
-		errs = append(errs, &known)
 	}
 	return errs
 }
 
-// place is where the user's file says what a field of the Cluster has, and the
-// variable that it is about.
-func (c classCheck) place(path string) (at, variable string) {
+// isGiven tells whether the user sets the variable at a path.
+func (c classCheck) isGiven(at string) bool {
+	given := false
+	c.given(func(path *field.Path, _ string, _ any) { given = given || path.String() == at })
+	return given
+}
+
+// place is where the user's file says what a field of the Cluster has, the
+// variable that it is about, and the path inside of that.
+func (c classCheck) place(path string) (at, variable, rest string) {
 	spec := field.NewPath("spec")
 	if m := topLevelVariable.FindStringSubmatch(path); m != nil {
-		return spec.Child("clusterClass", "variables", m[1]).String() + m[2], m[1]
+		return spec.Child("clusterClass", "variables", v1alpha1.FieldName(m[1])).String() + m[2], m[1], m[2]
 	}
 	if m := controlPlaneVariable.FindStringSubmatch(path); m != nil {
-		return spec.Child("controlPlaneConfiguration", "variables", m[1]).String() + m[2], m[1]
+		return spec.Child("controlPlaneConfiguration", "variables", v1alpha1.FieldName(m[1])).String() + m[2], m[1], m[2]
 	}
 	if m := groupVariable.FindStringSubmatch(path); m != nil {
-		return c.group(m[1]).Child("variables", m[2]).String() + m[3], m[2]
+		return c.group(m[1]).Child("variables", v1alpha1.FieldName(m[2])).String() + m[3], m[2], m[3]
 	}
 	if m := groupField.FindStringSubmatch(path); m != nil {
-		return c.group(m[1]).String() + "." + m[2], ""
+		return c.group(m[1]).String() + "." + ofPart(m[2]), "", ""
 	}
-	if path == "spec.topology.version" {
-		return spec.Child("kubernetesVersion").String(), ""
+	if part, found := strings.CutPrefix(path, "spec.topology.controlPlane."); found {
+		return spec.Child("controlPlaneConfiguration").String() + "." + ofPart(part), "", ""
 	}
-	return spec.Child("clusterClass").String(), ""
+	switch {
+	case path == "spec.topology.version":
+		return spec.Child("kubernetesVersion").String(), "", ""
+	case strings.HasPrefix(path, "spec.topology.workers"):
+		return spec.Child("workerNodeGroupConfigurations").String(), "", ""
+	case strings.HasPrefix(path, "spec.clusterNetwork"), strings.HasPrefix(path, "metadata."):
+		return path, "", ""
+	}
+	return spec.Child("clusterClass").String(), "", ""
+}
+
+// ofPart is the field of the spec that a field of a part of the topology comes
+// from.
+func ofPart(path string) string {
+	for _, names := range [][2]string{
+		{"replicas", "count"}, {"healthCheck", "machineHealthCheck"}, {"deletion", "machineDeletion"}, {"rollout", "upgradeRolloutStrategy"},
+		{"metadata.labels", "labels"}, {"metadata.annotations", "annotations"},
+	} {
+		if rest, found := strings.CutPrefix(path, names[0]); found && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
+			return names[1]
+		}
+	}
+	return path
 }
 
 // group is the path of a worker node group that Cluster API names, or counts.

@@ -88,7 +88,7 @@ func variables(given map[string]any, path *field.Path) field.ErrorList {
 		at := path.Child(v1alpha1.FieldName(name))
 		switch {
 		case name == "":
-			errs = append(errs, field.Required(at, "a variable needs a name; 'describe clusterclass' lists those of a class"))
+			errs = append(errs, field.Required(at, "a variable needs a name, one of those in spec.variables of the ClusterClass"))
 		case given[name] == nil:
 			errs = append(errs, field.Required(at, "a variable must have a value; write one, or remove it"))
 		case len(name) > maxClassLength:

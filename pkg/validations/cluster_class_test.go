@@ -95,7 +95,7 @@ func TestSpecVariables(t *testing.T) {
 	const (
 		path  = "spec.clusterClass.variables"
 		merge = ": Forbidden: cannot be the name of a field: in YAML it merges another mapping; use another name"
-		empty = ": Required value: a variable needs a name; 'describe clusterclass' lists those of a class"
+		empty = ": Required value: a variable needs a name, one of those in spec.variables of the ClusterClass"
 		null  = ": Required value: a variable must have a value; write one, or remove it"
 	)
 	variables := func(variables map[string]any) func(*v1alpha1.Cluster) {

@@ -157,7 +157,7 @@ func (r *resolver) available() string {
 	}
 	more := "a file with more by --bundles"
 	if r.bundles.Kind == classKind {
-		more = "add it to spec.kubernetesVersions of the class"
+		more = "a class that has it: one of 'generate clusterclass' is made anew with --keep-used and bundles that have the version, one of your own gets it in spec.kubernetesVersions"
 	}
 	return "there are " + strings.Join(lines, ", ") + "; use one of these, or " + more
 }

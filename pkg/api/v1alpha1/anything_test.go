@@ -37,6 +37,7 @@ func TestDecodeAnything(t *testing.T) {
 		"tags":                      {`{a: !!int "3", b: !!bool "true", c: !!float "0.5"}`, object{"a": 3, "b": true, "c": 0.5}},
 		"keys with other meanings":  {`{1: a, true: b, null: c, "": d, memory.available: e, a/b: f, "[0]": g}`, object{"1": "a", "true": "b", "null": "c", "": "d", "memory.available": "e", "a/b": "f", "[0]": "g"}},
 		"aliases":                   {"{a: &a {b: [&n 1]}, c: *a, d: *n}", object{"a": object{"b": []any{1}}, "c": object{"b": []any{1}}, "d": 1}},
+		"blocks of lines":           {"\n      a: |\n        x\n        y\n", object{"a": "x\ny\n"}},
 		"as many levels as allowed": {strings.Repeat("{a: ", 96) + "x" + strings.Repeat("}", 96), nested(96)},
 	}
 	for name, test := range tests {
@@ -98,10 +99,11 @@ func TestDecodeAnythingReportsProblems(t *testing.T) {
 		"tag of a number":             {"      a: !!int x\n", []string{place + `.a: Invalid value: "x": ` + whole}},
 		"tag of a truth":              {"      a: !!bool maybe\n", []string{place + `.a: Invalid value: "maybe": must be true or false, without quotes`}},
 		"item is null":                {"      a: [1, null]\n", []string{place + ".a[1]: Required value: an item of a list must have a value; write one or remove the item"}},
-		"characters that cannot be seen": {"      a: \"x\\e\"\n      b: [\"\\u200b\"]\n      c: |\n        x\n", []string{
+		"characters that cannot be seen": {"      a: \"x\\e\"\n      b: [\"\\u200b\"]\n      c: \"x\\n\"\n      d: |\n        x\u200b\n", []string{
 			place + `.a: Invalid value: "x\x1b": must be text that can be seen; remove the character U+001B`,
 			"cluster.yaml:18: spec.controlPlaneConfiguration.kubeletConfiguration.b[0]: Invalid value: \"\\u200b\": must be text that can be seen; remove the character U+200B",
 			"cluster.yaml:19: spec.controlPlaneConfiguration.kubeletConfiguration.c: Invalid value: \"x\\n\": must be text that can be seen; remove the character U+000A",
+			"cluster.yaml:20: spec.controlPlaneConfiguration.kubeletConfiguration.d: Invalid value: must be text that can be seen; remove the character U+200B",
 		}},
 		"keys that cannot be seen": {"      \"a\\u200b\": 1\n      b: {\"c\\n\": {}}\n", []string{
 			place + ".\"a\\u200b\": Invalid value: \"a\\u200b\": must be text that can be seen; remove the character U+200B",

@@ -264,6 +264,14 @@ func (r *reader) anything(node *yaml.Node, into reflect.Value, path *field.Path)
 		value = reflect.New(reflect.TypeFor[[]any]()).Elem()
 		value.Set(reflect.MakeSlice(value.Type(), 0, 0))
 		r.list(node, value, path)
+	case yaml.ScalarNode:
+		if node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && node.ShortTag() == "!!str" {
+			var lines Content // whoever writes a block means its line breaks
+			r.text(node, &lines, path)
+			into.Set(reflect.ValueOf(string(lines)))
+			return
+		}
+		fallthrough
 	default:
 		value = reflect.New(scalarType(node)).Elem()
 		r.scalar(node, value, path)

@@ -5,6 +5,8 @@ package topology
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -54,6 +56,30 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("ClusterClass %s names %s, which is not there; apply it, or name another one", e.Class, e.Template)
+}
+
+// UnableError says that a class and a cluster do not fit together: Cluster API can
+// make no objects of them.
+type UnableError struct {
+	Class, Cluster string
+	// Patch that fails; empty where it is none.
+	Patch  string
+	Reason string
+}
+
+func (e *UnableError) Error() string {
+	return fmt.Sprintf("ClusterClass %s can make nothing of cluster %s: %s", e.Class, e.Cluster, e.Reason)
+}
+
+var failedPatch = regexp.MustCompile(`for patch "([^"]*)": (.*)$`)
+
+// unable is an error of Cluster API's generator, in its innermost words.
+func unable(class, cluster string, err error) error {
+	e := &UnableError{Class: class, Cluster: cluster, Reason: err.Error()}
+	if m := failedPatch.FindStringSubmatch(e.Reason); m != nil {
+		e.Patch, e.Reason = m[1], fmt.Sprintf("its patch %s fails: %s", m[1], m[2])
+	}
+	return e
 }
 
 // template is that of a reference; a copy, since it is changed.
@@ -135,4 +161,24 @@ func (c Class) External() bool {
 		}
 	}
 	return false
+}
+
+// Provider of the machines of the class: what an annotation says, or the backend
+// of Cluster API's provider for development. It is empty where neither is known.
+func (c Class) Provider(annotation string) string {
+	if provider := c.Annotations[annotation]; provider != "" {
+		return provider
+	}
+	template, err := c.template(c.Spec.Infrastructure.TemplateRef)
+	if err != nil {
+		return ""
+	}
+	backend, _, err := unstructured.NestedMap(template.Object, "spec", "template", "spec", "backend")
+	if err != nil || len(backend) != 1 {
+		return ""
+	}
+	for name := range backend {
+		return strings.ToLower(name)
+	}
+	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -64,7 +63,7 @@ func Generate(ctx context.Context, class Class, cluster *clusterv1.Cluster) (Par
 	s.Current.ControlPlane = &scope.ControlPlaneState{}
 	desired, err := generator.Generate(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("computing what ClusterClass %s makes of cluster %s: %w", class.Name, cluster.Name, err)
+		return nil, unable(class.Name, cluster.Name, err)
 	}
 	return parts(cluster.Name, desired)
 }

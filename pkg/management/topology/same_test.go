@@ -79,10 +79,7 @@ func sameMachines(t *testing.T, spec []byte, class topology.Class, bundles *vers
 		want := contents(t, render(t, spec, bundles, release.Version, nil))
 		got := map[string]any{}
 		for at, content := range generate(t, class, clusterOf(t, render(t, spec, bundles, release.Version, &v1alpha1.ClusterClass{Name: class.Name}))) {
-			// Where a spec asks for no health checks, those of the class hold.
-			if _, asked := want[at]; asked || !strings.HasPrefix(at, "MachineHealthCheck/") {
-				got[at] = content
-			}
+			got[at] = content
 		}
 		if diff := gocmp.Diff(want, got); diff != "" {
 			t.Errorf("parts at %s (-without a class +with one):\n%s", release.Version, diff)
@@ -315,4 +312,23 @@ func content(object *unstructured.Unstructured) any {
 		unstructured.RemoveNestedField(object.Object, path...)
 	}
 	return object.Object["spec"]
+}
+
+// TestVersionThatIsAddedByHand: a class does not give a version that it was made
+// without what another version has.
+func TestVersionThatIsAddedByHand(t *testing.T) {
+	t.Parallel()
+	bundles := parseBundles(t, "../../manifests/testdata/bundles.yaml")
+	spec, err := os.ReadFile("../../manifests/testdata/inmemory-minimal/cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := classOf(t, "inmemory", bundles)
+	cluster := clusterOf(t, render(t, spec, bundles, bundles.Versions()[0], &v1alpha1.ClusterClass{Name: class.Name}))
+	cluster.Spec.Topology.Version = "v1.99.0"
+	class.Spec.KubernetesVersions = append(class.Spec.KubernetesVersions, "v1.99.0")
+	_, err = topology.Generate(t.Context(), class, cluster)
+	if want := "this ClusterClass was made without Kubernetes v1.99.0; make it anew with 'clusterctl-x generate clusterclass'"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error: %v", err)
+	}
 }

@@ -116,6 +116,9 @@ func Upgrade(ctx context.Context, versions []v1alpha1.Version, target, controlPl
 		if ahead, behind, err = compute(ctx, target.String(), controlPlane.String(), workersFrom); err != nil {
 			return plan.Leg{}, err
 		}
+		if len(ahead) == 0 {
+			return plan.Leg{}, fmt.Errorf("Cluster API takes no cluster with a ClusterClass from %s to %s, which are builds of one patch; use another patch", controlPlane, target)
+		}
 	}
 	if workersFrom != "" && oldest != target {
 		if behind, err = desiredstate.DefaultAndValidateUpgradePlans(target.String(), controlPlane.String(), workersFrom, ahead, behind); err != nil {

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	coreadmission "sigs.k8s.io/cluster-api/core/webhooks/admission"
@@ -24,59 +21,6 @@ func Default(ctx context.Context, class *clusterv1.ClusterClass, cluster, old *c
 	defaulted := cluster.DeepCopy()
 	errs := (&coreadmission.Cluster{}).DefaultAndValidateVariables(ctx, defaulted, old, class)
 	return defaulted, append(errs, coreadmission.ValidateClusterForClusterClass(defaulted, class)...)
-}
-
-// WithOthers returns the cluster as it is once it was applied by an owner: the
-// variables of the one that is there stay where the owner never set them, such as
-// those with defaults of the class, whatever the class says of them by now.
-func WithOthers(cluster, live *clusterv1.Cluster, owner string) (*clusterv1.Cluster, error) {
-	owned, err := ownedVariables(live, owner)
-	if err != nil {
-		return nil, err
-	}
-	cluster = cluster.DeepCopy()
-	given := map[string]bool{}
-	for _, variable := range cluster.Spec.Topology.Variables {
-		given[variable.Name] = true
-	}
-	for _, variable := range live.Spec.Topology.Variables {
-		if !given[variable.Name] && !owned[variable.Name] {
-			cluster.Spec.Topology.Variables = append(cluster.Spec.Topology.Variables, variable)
-		}
-	}
-	return cluster, nil
-}
-
-// ownedVariables are the names of the variables that an owner applied.
-func ownedVariables(cluster *clusterv1.Cluster, owner string) (map[string]bool, error) {
-	names := map[string]bool{}
-	for _, entry := range cluster.ManagedFields {
-		if entry.Manager != owner || entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" || entry.FieldsV1 == nil {
-			continue
-		}
-		var fields struct {
-			Spec struct {
-				Topology struct {
-					Variables map[string]json.RawMessage `json:"f:variables"`
-				} `json:"f:topology"`
-			} `json:"f:spec"`
-		}
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
-			return nil, fmt.Errorf("reading which fields of cluster %s %s owns: %w", cluster.Name, owner, err)
-		}
-		for key := range fields.Spec.Topology.Variables {
-			text, isKey := strings.CutPrefix(key, "k:")
-			if !isKey {
-				continue
-			}
-			var item struct{ Name string }
-			if err := json.Unmarshal([]byte(text), &item); err != nil {
-				return nil, fmt.Errorf("reading which variables of cluster %s %s owns: %w", cluster.Name, owner, err)
-			}
-			names[item.Name] = true
-		}
-	}
-	return names, nil
 }
 
 // Variable is the value of a variable of a cluster.

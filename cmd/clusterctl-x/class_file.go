@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// classFile is a ClusterClass with templates, as a file has them.
+type classFile struct {
+	name      string
+	class     *unstructured.Unstructured
+	templates []*unstructured.Unstructured
+	// documents are those of the objects, by Kind/name.
+	documents map[string]*yaml.Node
+}
+
+// readClass reads the file of -f.
+func (a *app) readClass(file string) (classFile, error) {
+	if file == "" {
+		return classFile{}, usageError{errors.New("-f FILE is required: the file with the ClusterClass")}
+	}
+	data, err := a.readFile("the ClusterClass", "-f names the file with the ClusterClass and its templates, and - is standard input", file)
+	if err != nil {
+		return classFile{}, err
+	}
+	if len(data) > v1alpha1.MaxFileSize {
+		return classFile{}, usageError{fmt.Errorf("%s has more than %d bytes: is this the right file?", fileName(file), v1alpha1.MaxFileSize)}
+	}
+	f := classFile{name: fileName(file), documents: map[string]*yaml.Node{}}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		switch {
+		case errors.Is(err, io.EOF):
+			return f, f.whole()
+		case err != nil:
+			text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+			if number, rest, found := strings.Cut(strings.TrimPrefix(text, "line "), ": "); found {
+				if line, err = strconv.Atoi(number); err == nil {
+					text = rest
+				}
+			}
+			return f, f.wrong(line, "not valid YAML: "+text+"; check indentation, quotes and brackets here and above")
+		}
+		if err := f.add(document.Content[0]); err != nil {
+			return f, err
+		}
+	}
+}
+
+// wrong is a mistake of the file at a line.
+func (f *classFile) wrong(line int, detail string) error {
+	return v1alpha1.Problems{{File: f.name, Line: line, Err: &field.Error{Type: field.ErrorTypeInvalid, Detail: detail}}}
+}
+
+// add takes one document in.
+func (f *classFile) add(root *yaml.Node) error {
+	problem := func(detail string) error {
+		return f.wrong(root.Line, detail)
+	}
+	if root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null" {
+		return nil // nothing but comments
+	}
+	if root.Kind != yaml.MappingNode {
+		return problem("a document must be a mapping with apiVersion and kind: is this the right file?")
+	}
+	text, err := yaml.Marshal(root)
+	if err != nil {
+		return problem(err.Error())
+	}
+	object := &unstructured.Unstructured{}
+	if err := sigsyaml.Unmarshal(text, &object.Object); err != nil { // as kubectl reads it
+		return problem(fmt.Sprintf("not valid YAML: %v; check the values here and below", err))
+	}
+	class := object.GetKind() == "ClusterClass"
+	switch {
+	case class && f.class != nil:
+		return problem(fmt.Sprintf("ClusterClass %s is the second one in this file; put each into a file of its own, with its templates", object.GetName()))
+	case !class && !changes.IsTemplate(object.GetKind()):
+		remedy := "leave it out: the file may have one ClusterClass and templates"
+		if object.GetAPIVersion() == v1alpha1.APIVersion && object.GetKind() == v1alpha1.ClusterKind {
+			remedy = "'clusterctl-x plan upgrade' plans what becomes of a cluster; this command takes a file with one ClusterClass and its templates"
+		}
+		return problem(fmt.Sprintf("%s is no part of a ClusterClass; %s", strings.TrimSpace(cmp.Or(object.GetKind(), "a document without a kind")+" "+object.GetName()), remedy))
+	case object.GetName() == "":
+		return problem(object.GetKind() + " has no name; give it one, as metadata.name")
+	case class:
+		f.class = object
+	default:
+		f.templates = append(f.templates, object)
+	}
+	f.documents[changes.ObjectName(object)] = root
+	return nil
+}
+
+// whole checks what the file alone says.
+func (f *classFile) whole() error {
+	if f.class == nil {
+		return f.wrong(0, fmt.Sprintf("the file has no ClusterClass (apiVersion %s); 'clusterctl-x generate clusterclass' writes one, with its templates", clusterv1.GroupVersion))
+	}
+	versions, _, err := unstructured.NestedStringSlice(f.class.Object, "spec", "kubernetesVersions")
+	if err != nil {
+		return nil // the API server has the words for it
+	}
+	return f.locate(changes.ObjectName(f.class), validations.ClassVersions(versions)).OrNil()
+}
+
+// locate gives errors about an object of the file their lines.
+func (f *classFile) locate(object string, errs field.ErrorList) v1alpha1.Problems {
+	problems := make(v1alpha1.Problems, len(errs))
+	for i, err := range errs {
+		problems[i] = v1alpha1.Problem{File: f.name, Line: lineOf(f.documents[object], err.Field), Err: err}
+	}
+	return problems
+}
+
+// located gives what a management cluster says against the objects of the file
+// their lines.
+func (f *classFile) located(err error) error {
+	var refused *management.ClassError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	var problems v1alpha1.Problems
+	for _, reason := range refused.Reasons {
+		cause := validations.OfCause(reason.Cause)
+		if cause.Field == "" {
+			cause.Detail = reason.Object + ": " + cause.Detail
+		}
+		problems = append(problems, f.locate(reason.Object, field.ErrorList{cause})...)
+	}
+	problems.Sort()
+	return validations.Refused{Problems: problems}
+}
+
+// lineOf is the line of a path in a document, or of what contains it.
+func lineOf(node *yaml.Node, path string) int {
+	if node == nil {
+		return 0
+	}
+	line := node.Line
+	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		key, value := entry(node, name)
+		if value == nil {
+			return line
+		}
+		line, node = key.Line, value
+	}
+	return line
+}
+
+// entry of a mapping or a list; those of lists may be named by their names too.
+func entry(node *yaml.Node, name string) (key, value *yaml.Node) {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == name {
+				return node.Content[i], node.Content[i+1]
+			}
+		}
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(node.Content) {
+			return node.Content[i], node.Content[i]
+		}
+		i := slices.IndexFunc(node.Content, func(item *yaml.Node) bool {
+			_, own := entry(item, "name")
+			_, class := entry(item, "class")
+			return own != nil && own.Value == name || class != nil && class.Value == name
+		})
+		if i >= 0 {
+			return node.Content[i], node.Content[i]
+		}
+	}
+	return nil, nil
+}
