@@ -108,6 +108,7 @@ func wayOf(s spec, resolved validations.Resolved, start plan.Start, wanted state
 	target := resolved.Versions.ControlPlane
 	legs, err := legsTo(topology.Road{
 		Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: validations.Policy(resolved.Config.Cluster),
+		Extension: s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension,
 	}, target, start.ControlPlane.Version, oldest)
 	if err != nil {
 		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, target, err)}}

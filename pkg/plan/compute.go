@@ -345,6 +345,9 @@ func (p *planner) whyNow(stop int, groups []Group) string {
 			return fmt.Sprintf("before the control plane goes to %s: %s would be too old beside it", next, list(forced))
 		}
 	}
+	if slices.ContainsFunc(groups, func(g Group) bool { return p.in.Chain != nil && g.To != p.in.Target.ControlPlane }) {
+		return "before the topology gets its next version: Cluster API takes all parts to one first"
+	}
 	return "the version that the spec asks for"
 }
 

@@ -171,16 +171,14 @@ var (
 // user's file.
 func (c classCheck) values(said field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
-	for _, err := range said {
+	for _, err := range fewestWords(said) {
 		at, name, rest := c.place(err.Field)
 		definition, defined := c.definitions[name]
 		switch {
 		case name != "" && !defined, err.Type == field.ErrorTypeRequired && err.Field == "spec.topology.variables":
 			continue // told already
-		case strings.Contains(err.Detail, "are not specified in the variable schema"):
-			continue // told with the places of the fields
-		case strings.HasPrefix(err.Detail, "Checked value must be"):
-			continue // there is a second error with fewer words
+		case err.Type == field.ErrorTypeInvalid && name != "" && strings.HasSuffix(err.Field, "["+name+"]"):
+			continue // about unknown fields, which are told with their places
 		case strings.HasSuffix(err.Field, "].class") && groupField.MatchString(err.Field):
 			continue // as well
 		case name == "":
@@ -192,6 +190,24 @@ func (c classCheck) values(said field.ErrorList) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// fewestWords has of several errors about one field the one that says it in the
+// fewest words.
+func fewestWords(errs field.ErrorList) field.ErrorList {
+	var kept field.ErrorList
+	for _, err := range errs {
+		i := slices.IndexFunc(kept, func(other *field.Error) bool {
+			return other.Field == err.Field && err.Field != "spec.topology.variables"
+		})
+		switch {
+		case i < 0:
+			kept = append(kept, err)
+		case len(err.Detail) < len(kept[i].Detail):
+			kept[i] = err
+		}
+	}
+	return kept
 }
 
 // isGiven tells whether the user sets the variable at a path.

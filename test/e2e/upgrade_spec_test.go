@@ -20,6 +20,8 @@ type clusterSpec struct {
 	controlPlanes int // 1 unless told otherwise
 	groups        []groupSpec
 	pods          string // network; one of its own unless told otherwise
+	class         string // what spec.clusterClass has, such as "name: inmemory"
+	ownClass      bool   // the class is none of clusterctl-x: with no datacenterRef
 	more          string // further lines of the spec
 	documents     string // further documents
 }
@@ -29,6 +31,7 @@ type groupSpec struct {
 	count         int               // 1 unless told otherwise
 	autoscaled    bool              // with no count then
 	labels        map[string]string // at most one
+	more          string            // further fields, in one line
 }
 
 // path writes the file anew.
@@ -36,7 +39,9 @@ func (s clusterSpec) path(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s}\nspec:\n  kubernetesVersion: %q\n", s.name, s.version)
-	fmt.Fprintf(&b, "  controlPlaneConfiguration: {count: %d}\n", max(1, s.controlPlanes))
+	if !strings.Contains(s.more, "controlPlaneConfiguration") {
+		fmt.Fprintf(&b, "  controlPlaneConfiguration: {count: %d}\n", max(1, s.controlPlanes))
+	}
 	pods := s.pods
 	if pods == "" {
 		pods = "192.168.0.0/16"
@@ -56,8 +61,14 @@ func (s clusterSpec) path(t *testing.T) string {
 		for key, value := range group.labels {
 			fmt.Fprintf(&b, "    labels: {%s: %s}\n", key, value)
 		}
+		if group.more != "" {
+			fmt.Fprintf(&b, "    %s\n", group.more)
+		}
 	}
-	if !strings.Contains(s.more, "datacenterRef") {
+	if s.class != "" {
+		fmt.Fprintf(&b, "  clusterClass: {%s}\n", s.class)
+	}
+	if !s.ownClass && !strings.Contains(s.more, "datacenterRef") {
 		b.WriteString("  datacenterRef: {kind: InMemoryDatacenterConfig, name: any}\n")
 	}
 	b.WriteString(s.more + s.documents)

@@ -16,8 +16,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -35,9 +35,10 @@ func main() {
 	log.SetLogger(logr.Discard())
 	kills := flag.Int("kills", 20, "how often the command line is killed in each upgrade")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments of the kills")
+	only := flag.String("only", "", "name of the one trial to run, of those that a complete run prints; default: all")
 	flag.Parse()
 	fmt.Printf("seed %d\n", *seed)
-	if err := run(context.Background(), *kills, *seed); err != nil {
+	if err := run(context.Background(), *kills, *seed, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
@@ -51,7 +52,10 @@ type soak struct {
 	random             *rand.Rand
 }
 
-func run(ctx context.Context, kills int, seed uint64) (err error) {
+func run(ctx context.Context, kills int, seed uint64, only string) (err error) {
+	if all := (soak{}).trials(kills); only != "" && !slices.ContainsFunc(all, func(t trial) bool { return t.name == only }) {
+		return fmt.Errorf("-only: there is no trial %q", only)
+	}
 	bin, err := filepath.Abs("bin")
 	if err != nil {
 		return err
@@ -73,22 +77,12 @@ func run(ctx context.Context, kills int, seed uint64) (err error) {
 	if s.config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig()); err != nil {
 		return err
 	}
-	if err := s.killed(ctx, kills); err != nil {
-		return err
-	}
-	for _, trial := range []struct {
-		name    string
-		extra   int // machines that the disturbance itself may make
-		disturb func(context.Context, *cluster) error
-	}{
-		{"restart of the API server", 0, s.restart("kube-apiserver")},
-		{"restart of the controllers", 0, s.restart("providers")},
-		{"restart of the core controllers", 0, s.restart("core")},
-		{"two upgrades at once", 0, s.second},
-		{"a person edits", 1, s.edit},
-	} {
+	for _, trial := range s.trials(kills) {
+		if only != "" && trial.name != only {
+			continue
+		}
 		began := time.Now()
-		if err := s.disturbed(ctx, strings.ReplaceAll(strings.ToLower(trial.name), " ", "-"), trial.extra, trial.disturb); err != nil {
+		if err := trial.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", trial.name, err)
 		}
 		fmt.Printf("%s: as planned, after %s\n", trial.name, time.Since(began).Round(time.Second))
@@ -199,6 +193,17 @@ func (s soak) watched(ctx context.Context, c *cluster, version string, extra int
 	if err := errors.Join(err, stopErr); err != nil {
 		return err
 	}
+	if err := asPlanned(seen, planned, extra); err != nil {
+		return err
+	}
+	if left, err := s.plan(ctx, c); err != nil || !left.Empty() {
+		return fmt.Errorf("something is left to do: %v %w", left.Steps, err)
+	}
+	return nil
+}
+
+// asPlanned holds what was seen against a plan; extra machines may have been made.
+func asPlanned(seen observer.Report, planned plan.Plan, extra int) error {
 	created := 0
 	for _, count := range seen.Created {
 		created += count
@@ -209,9 +214,6 @@ func (s soak) watched(ctx context.Context, c *cluster, version string, extra int
 	}
 	if len(seen.Wrong) > 0 {
 		return fmt.Errorf("the observer saw: %s", strings.Join(seen.Wrong, "; "))
-	}
-	if left, err := s.plan(ctx, c); err != nil || !left.Empty() {
-		return fmt.Errorf("something is left to do: %v %w", left.Steps, err)
 	}
 	return nil
 }
@@ -229,120 +231,6 @@ func (s soak) plan(ctx context.Context, c *cluster) (plan.Plan, error) {
 func (s soak) finish(ctx context.Context, c *cluster) error {
 	if r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file, "--timeout", "15m"); r.code != 0 {
 		return fmt.Errorf("the last run ended with %d: %s", r.code, r.stderr)
-	}
-	return nil
-}
-
-// killAfter runs the upgrade and kills it. It takes over from the run before,
-// whose lock has not run out yet.
-func (s soak) killAfter(ctx context.Context, c *cluster, moment time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, moment)
-	defer cancel()
-	r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file, "--take-over")
-	if r.code > 0 {
-		return fmt.Errorf("a run ended with %d before it was killed: %s", r.code, r.stderr)
-	}
-	return nil
-}
-
-// inTheMiddle runs the upgrade until it is in its second step, does something,
-// and returns how the run ended.
-func (s soak) inTheMiddle(ctx context.Context, c *cluster, something func() error) (result, error) {
-	middle := make(chan struct{})
-	cmd := s.command(ctx, s.cli, "upgrade", "cluster", "-f", c.file)
-	var stdout bytes.Buffer
-	stderr := &waiter{text: "step 2 of", reached: middle}
-	cmd.Stdout, cmd.Stderr = &stdout, stderr
-	if err := cmd.Start(); err != nil {
-		return result{}, err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-middle:
-	case <-ended:
-		return result{}, fmt.Errorf("the upgrade ended before its second step: %s", stderr)
-	}
-	err := something()
-	<-ended
-	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, err
-}
-
-// restart kills a process of the management cluster, which its supervisor
-// starts again. The upgrade goes on, or says that it could not.
-func (s soak) restart(process string) func(context.Context, *cluster) error {
-	return func(ctx context.Context, c *cluster) error {
-		r, err := s.inTheMiddle(ctx, c, func() error {
-			pid, err := s.pid(ctx, process)
-			if err != nil {
-				return err
-			}
-			return syscall.Kill(pid, syscall.SIGKILL)
-		})
-		if err == nil && r.code != 0 && !strings.Contains(r.stderr, "run the same command again") && !strings.Contains(r.stderr, "cannot be reached") {
-			err = fmt.Errorf("the upgrade ended with %d and without a remedy: %s", r.code, r.stderr)
-		}
-		return err
-	}
-}
-
-func (s soak) pid(ctx context.Context, process string) (int, error) {
-	r := s.exec(ctx, s.cli, "management", "status", "-o", "json")
-	var status struct {
-		Data []struct{ Processes map[string]int }
-	}
-	if err := json.Unmarshal([]byte(r.stdout), &status); err != nil {
-		return 0, fmt.Errorf("reading the status: %w: %s", err, r.stderr)
-	}
-	for name, pid := range status.Data[0].Processes {
-		if strings.Contains(name, process) {
-			return pid, nil
-		}
-	}
-	return 0, fmt.Errorf("no process %q among %v", process, status.Data[0].Processes)
-}
-
-// second starts another upgrade of the cluster, which is refused.
-func (s soak) second(ctx context.Context, c *cluster) error {
-	const locked = 4
-	first, err := s.inTheMiddle(ctx, c, func() error {
-		if r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file); r.code != locked || !strings.Contains(r.stderr, "works on cluster") {
-			return fmt.Errorf("the second upgrade ended with %d: %s", r.code, r.stderr)
-		}
-		return nil
-	})
-	if err == nil && first.code != 0 {
-		err = fmt.Errorf("the first upgrade ended with %d: %s", first.code, first.stderr)
-	}
-	return err
-}
-
-// edit scales a group by hand. The upgrade stops and names who did it; once that
-// is undone it goes on.
-func (s soak) edit(ctx context.Context, c *cluster) error {
-	const moved = 4
-	r, err := s.inTheMiddle(ctx, c, func() error {
-		return s.scale(ctx, c, 3)
-	})
-	if err == nil && (r.code != moved || !strings.Contains(r.stderr, "kubectl-patch")) {
-		err = fmt.Errorf("the upgrade ended with %d and does not name who edits: %s", r.code, r.stderr)
-	}
-	if err != nil {
-		return err
-	}
-	if err := s.scale(ctx, c, 2); err != nil {
-		return err
-	}
-	if r := s.exec(ctx, s.kubectl, "--kubeconfig", s.kubeconfig(), "wait", "machinedeployment", c.name+"-md-1", "--for=jsonpath={.status.replicas}=2", "--timeout=5m"); r.code != 0 {
-		return errors.New(r.stderr)
-	}
-	return nil
-}
-
-func (s soak) scale(ctx context.Context, c *cluster, count int) error {
-	r := s.exec(ctx, s.kubectl, "--kubeconfig", s.kubeconfig(), "patch", "machinedeployment", c.name+"-md-1", "--type=merge", "-p", fmt.Sprintf(`{"spec":{"replicas":%d}}`, count))
-	if r.code != 0 {
-		return errors.New(r.stderr)
 	}
 	return nil
 }
@@ -371,23 +259,4 @@ func (s soak) exec(ctx context.Context, program string, args ...string) result {
 		return result{code: 1, stderr: err.Error()}
 	}
 	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
-}
-
-// waiter tells when a text was written.
-type waiter struct {
-	written bytes.Buffer
-	text    string
-	reached chan struct{}
-	told    bool
-}
-
-func (w *waiter) String() string { return w.written.String() }
-
-func (w *waiter) Write(p []byte) (int, error) {
-	n, err := w.written.Write(p)
-	if !w.told && strings.Contains(w.String(), w.text) {
-		w.told = true
-		close(w.reached)
-	}
-	return n, err
 }

@@ -101,6 +101,20 @@ func TestLegs(t *testing.T) {
 	}
 }
 
+// TestLegsOfAnExtension: what an extension plans cannot be told, and where nothing
+// is to be planned nobody need ask it.
+func TestLegsOfAnExtension(t *testing.T) {
+	t.Parallel()
+	road := topology.Road{Versions: versions("1.31 1.32"), Extension: "plan.example"}
+	if legs, err := road.Legs(t.Context(), version("1.31"), version("1.31"), version("1.31")); err != nil || legs != nil {
+		t.Errorf("nothing to do: %q, %v", written(legs), err)
+	}
+	const want = "it has the plan made by the runtime extension plan.example, which only Cluster API asks; change spec.topology.version of the Cluster with kubectl, and 'watch cluster' shows what happens"
+	if _, err := road.Legs(t.Context(), version("1.32"), version("1.31"), version("1.31")); err == nil || err.Error() != want {
+		t.Errorf("error: %v", err)
+	}
+}
+
 // TestLegsKeepThePolicy takes random clusters along their legs: no state breaks
 // the policy, nothing moves down, and all arrive. One with a list that the policy
 // of Kubernetes alone holds for has one leg.

@@ -20,6 +20,9 @@ type Road struct {
 	// newest of the Releases.
 	Versions, Releases []v1alpha1.Version
 	Policy             skew.Policy
+	// Extension is the runtime extension that Cluster API asks for the plan instead;
+	// empty where there is none.
+	Extension string
 }
 
 // Legs are the changes of a topology's version that take a cluster to its target:
@@ -31,6 +34,9 @@ func (r Road) Legs(ctx context.Context, target, controlPlane, oldest v1alpha1.Ve
 		stops = r.Releases
 	}
 	var legs []plan.Leg
+	if r.Extension != "" && (controlPlane != target || !oldest.IsZero() && oldest != target) {
+		return nil, fmt.Errorf("it has the plan made by the runtime extension %s, which only Cluster API asks; change spec.topology.version of the Cluster with kubectl, and 'watch cluster' shows what happens", r.Extension)
+	}
 	for controlPlane != target || !oldest.IsZero() && oldest != target {
 		leg, err := r.farthest(ctx, candidates(stops, controlPlane, target), controlPlane, oldest)
 		if err != nil {
