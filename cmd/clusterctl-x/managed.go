@@ -99,17 +99,11 @@ func (p prepared) way(from origin) (*plan.Chain, error) {
 // wayOf is the way of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.
 func wayOf(s spec, resolved validations.Resolved, start plan.Start, wanted state.Topology, legsTo legsFunc) (*plan.Chain, error) {
-	var oldest v1alpha1.Version
-	for _, group := range start.WorkerNodeGroups {
-		if oldest.IsZero() || group.Version.Before(oldest) {
-			oldest = group.Version
-		}
-	}
 	target := resolved.Versions.ControlPlane
 	legs, err := legsTo(topology.Road{
 		Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: validations.Policy(resolved.Config.Cluster),
 		Extension: s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension,
-	}, target, start.ControlPlane.Version, oldest)
+	}, target, start.ControlPlane.Version, start.OldestGroup())
 	if err != nil {
 		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, target, err)}}
 	}

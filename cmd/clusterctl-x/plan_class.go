@@ -154,10 +154,34 @@ func (a *app) planOfCluster(ctx context.Context, c *connection, before, after to
 		return plan.Plan{}, nil, err
 	}
 	start := plan.StartOf(cluster)
-	one, err := plan.Compute(plan.Input{
-		Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{},
-	})
+	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{}}
+	if len(sorted) > 0 {
+		if err := goOn(ctx, &in, after, *cluster.Topology); err != nil {
+			path := field.NewPath("spec", "kubernetesVersions")
+			return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("cluster %s is on its way to %s, which this class has no way to: %v; let it end first", key, cluster.Topology.Version, err))}, nil
+		}
+	}
+	one, err := plan.Compute(in)
 	return one, nil, err
+}
+
+// goOn has the parts that are not at the topology's version yet go there: Cluster
+// API changes a group that waits for its version together with that.
+func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state.Topology) error {
+	if class.Spec.Upgrade.External.GenerateUpgradePlanExtension != "" {
+		return nil // nobody else knows its plan
+	}
+	leg, err := topology.Upgrade(ctx, class.Versions(), asked.Version, in.Start.ControlPlane.Version, in.Start.OldestGroup())
+	if err != nil {
+		return err
+	}
+	in.Start.Foreign = nil // Cluster API goes on without a look at them
+	in.Chain = &plan.Chain{Legs: []plan.Leg{leg}, Deferred: asked.Deferred()}
+	in.Target.ControlPlane = asked.Version
+	for i := range in.Target.WorkerNodeGroups {
+		in.Target.WorkerNodeGroups[i].Version = asked.Version
+	}
+	return nil
 }
 
 // classChanges are what two classes make otherwise of a cluster. Where runtime

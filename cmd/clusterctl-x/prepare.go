@@ -100,13 +100,6 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 // prepareManaged plans and renders the way of a cluster from a ClusterClass.
 func (p *prepared) prepareManaged(in plan.Input, from origin) error {
 	at := from.managed.state.Topology.Version
-	// Cluster API changes the parts at any time, as the next step of an upgrade
-	// that was stopped, and so do autoscalers; no plan is stale for that.
-	for _, part := range from.managed.state.Parts() {
-		if !part.Foreign {
-			in.Metadata.Generations[part.Object] = plan.AnyGeneration
-		}
-	}
 	first, err := p.managedStage(at)
 	if err != nil {
 		return err

@@ -8,11 +8,11 @@ type ClassPlan struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
 	Metadata   Metadata `json:"metadata"` // of the class
-	// Clusters that use the class, each with what becomes of it; all of it begins
-	// as soon as the class is applied.
+	// Clusters that use the class, each with what becomes of it; what has to wait
+	// for no other version begins as soon as the class is applied.
 	Clusters []Plan `json:"clusters"`
-	// MachinesReplaced of all clusters together, at most: what a cluster waits with
-	// is not counted off.
+	// MachinesReplaced of all clusters together, at most: the upgrades that a
+	// cluster is still to make are among them.
 	MachinesReplaced Machines `json:"machinesReplaced"`
 }
 

@@ -44,11 +44,27 @@ func (s Start) Floor() v1alpha1.ClusterVersions {
 	return floor
 }
 
+// OldestGroup is the oldest version that a worker node group is specified at; zero
+// where there are none.
+func (s Start) OldestGroup() v1alpha1.Version {
+	var oldest v1alpha1.Version
+	for _, group := range s.WorkerNodeGroups {
+		if oldest.IsZero() || group.Version.Before(oldest) {
+			oldest = group.Version
+		}
+	}
+	return oldest
+}
+
 // MetadataOf names a live cluster and the generations that a plan is made for.
 func MetadataOf(c state.Cluster, spec string) Metadata {
 	m := Metadata{Name: c.Name, Namespace: c.Namespace, UID: c.UID, Spec: spec, Generations: map[string]int64{"Cluster/" + c.Name: c.Generation}}
 	for _, part := range c.Parts() {
-		m.Generations[part.Object] = part.Generation
+		// Cluster API changes the parts of a topology at any time, as the next step of
+		// an upgrade that was stopped; no plan is stale for that.
+		if c.Topology == nil || part.Foreign {
+			m.Generations[part.Object] = part.Generation
+		}
 	}
 	return m
 }

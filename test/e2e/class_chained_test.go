@@ -98,7 +98,7 @@ func deferredUpgrade(t *testing.T, namespace string, spec *clusterSpec) {
 	made := observe(t, shared, namespace, "waits")
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
 	upgrade.until(t, "md-1 v1.36.3: 1 of 1 machines ready\n")
-	r := cli(t, 5, "watch", "cluster", "waits", "-n", namespace, "--timeout", "2s")
+	r := cli(t, 5, "watch", "cluster", "waits", "-n", namespace, "--timeout", "10s")
 	const frozen = "md-0 stays at v1.35.4 as it is, its count and labels included, and the upgrade to v1.36.3 with it, until deferUpgrade is taken away"
 	if want := "error: timed out watching; cluster class-waits/waits waits for somebody to take away deferUpgrade for md-0\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("watch said %q, want the end %q", r.stderr, want)
@@ -107,6 +107,11 @@ func deferredUpgrade(t *testing.T, namespace string, spec *clusterSpec) {
 	assertMachines(t, shared, namespace, "waits", "control-plane v1.36.3", "md-0 v1.35.4", "md-1 v1.36.3")
 	upgrade.signal(t, syscall.SIGINT)
 	upgrade.end(t)
+	class := textFile(t, "class.yaml", withKubeletArgument(t, classText(t, namespace)))
+	planned := []string{"waits: Template md-1 v1.36.3->v1.36.3; Workers md-0 v1.35.4->v1.36.3", "0 and 2 machines"}
+	if diff := cmp.Diff(planned, planOfClass(t, namespace, class).lines()); diff != "" {
+		t.Errorf("plan of another class (-want +got):\n%s", diff)
+	}
 
 	spec.version = "1.36.1"
 	refused(t, 3, namespace, spec.path(t), "waits.yaml:5: spec.kubernetesVersion: Invalid value: \"v1.36.1\": the control plane runs v1.36.3, and nothing moves down; use v1.36.3 or newer\n")
