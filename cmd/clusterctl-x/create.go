@@ -162,6 +162,8 @@ func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectK
 	})
 	progress.Close()
 	switch {
+	case errors.Is(err, management.ErrTimeout) && last.Name == "":
+		return fmt.Errorf("%w; nothing was seen of it yet, and Cluster API goes on creating cluster %s: run the same command again to go on watching", err, key)
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w waiting for %s; Cluster API goes on creating cluster %s: run the same command again to go on watching", err, last.Waiting(), key)
 	case errors.Is(err, context.Canceled):

@@ -62,6 +62,8 @@ func (a *app) watchCluster(ctx context.Context, name string) error {
 	})
 	progress.Close()
 	switch {
+	case errors.Is(err, management.ErrTimeout) && seen.cluster.Name == "":
+		return fmt.Errorf("%w; nothing was seen of cluster %s yet", err, l.key)
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w watching; cluster %s waits for %s", err, l.key, seen.cluster.Waiting())
 	case errors.Is(err, context.Canceled):

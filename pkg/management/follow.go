@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
@@ -40,7 +42,6 @@ func (f *follower) begin(ctx context.Context, cluster state.Cluster) error {
 // writeStage writes what is rendered otherwise than at the stage before. The
 // Cluster comes last: what its machines need is there then.
 func (f *follower) writeStage(ctx context.Context, stage int) error {
-	f.through = f.legEnd(stage)
 	objects := slices.Clone(f.Stages[stage].Cluster)
 	slices.Reverse(objects)
 	for _, object := range objects {
@@ -51,11 +52,32 @@ func (f *follower) writeStage(ctx context.Context, stage int) error {
 		if f.last[changes.ObjectName(object)] == string(rendered) {
 			continue
 		}
-		if err := f.write(ctx, object); err != nil {
+		if written, err := f.writeOrWait(ctx, object); !written {
 			return err
 		}
 	}
+	f.through = f.legEnd(stage)
 	return nil
+}
+
+// writeOrWait is false without an error while Cluster API takes no other version,
+// because it has not quite ended the upgrade before. The end of it is a change of
+// the Cluster.
+func (f *follower) writeOrWait(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
+	err := f.write(ctx, object)
+	if !apierrors.IsInvalid(err) || !isKind(object, "Cluster") {
+		return err == nil, err
+	}
+	live, unread := f.c.LiveCluster(ctx, f.key)
+	if unread != nil {
+		return false, err
+	}
+	if upgradePending(live) {
+		delete(f.last, changes.ObjectName(object))
+		return false, nil
+	}
+	err = f.write(ctx, object) // it may have ended since
+	return err == nil, err
 }
 
 // legEnd is the last stage that is rendered as one is.

@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -117,5 +120,63 @@ func TestFollowStops(t *testing.T) {
 		if err == nil || err.Error() != gone(clusterKey()).Error() {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestFollowWhileAnUpgradeEnds: a version that Cluster API does not take yet is
+// written again when the upgrade before has ended, and no other refusal is waited
+// out.
+func TestFollowWhileAnUpgradeEnds(t *testing.T) {
+	t.Parallel()
+	const stages = "apply ClusterResourceSet/c-cni"
+	const asked = "apply Cluster/c"
+	for name, test := range map[string]struct {
+		pending string // hooks, when the version was refused
+		refused int    // how often it is
+		want    string
+		writes  []string
+	}{
+		"not ended":       {"AfterControlPlaneUpgrade,AfterClusterUpgrade", 1, "", []string{stages, asked, asked}},
+		"ended meanwhile": {"", 1, "", []string{stages, asked, asked}},
+		"another reason":  {"AfterControlPlaneUpgrade", 9, "applying Cluster/c: Cluster.cluster.x-k8s.io \"c\" is invalid", []string{stages, asked, asked}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			live := managedStage("v1.31.0", "").Cluster[0]
+			live.SetAnnotations(map[string]string{runtimev1.PendingHooksAnnotation: test.pending})
+			w := &world{t: t, objects: map[string]*unstructured.Unstructured{"Cluster/c": live}}
+			w.apply = func(object *unstructured.Unstructured) error {
+				if object.GetKind() != "Cluster" || test.refused == 0 {
+					return nil
+				}
+				test.refused--
+				return apierrors.NewInvalid(clusterv1.GroupVersion.WithKind("Cluster").GroupKind(), "c", nil)
+			}
+			f := newFollower(w.client(), clusterKey(), Upgrade{
+				Plan: twoLegs(), Managed: true, Warn: func(string) {}, Show: func(Progress) {},
+				Stages: []Objects{managedStage("v1.31.0", ""), managedStage("v1.31.0", ""), managedStage("v1.32.0", ""), managedStage("v1.32.0", ""), managedStage("v1.33.0", ""), managedStage("v1.33.0", "")},
+			})
+			f.last = map[string]string{}
+			got := ""
+			err := f.begin(t.Context(), managed("v1.31.0", "v1.31.0", 0, true))
+			if through := f.through; err == nil && (through == 0) != (len(test.pending) > 0) {
+				t.Errorf("after the first write it is through to %d", through)
+			}
+			if err == nil {
+				_, err = f.advance(t.Context(), managed("v1.31.0", "v1.31.0", 0, true), true)
+			}
+			if err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.writes, w.writes); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+			if test.want == "" && f.through != 3 {
+				t.Errorf("in the end it is through to %d, want 3", f.through)
+			}
+		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -361,5 +362,33 @@ func TestFormerTemplates(t *testing.T) {
 	got := s.formerTemplates([]clusterv1.MachineSet{set("older", "a"), set("old", "b")})
 	if diff := cmp.Diff([]string{"b-bootstrap", "b-machine"}, got); diff != "" {
 		t.Errorf("templates (-want +got):\n%s", diff)
+	}
+}
+
+// TestTopologySettled: Cluster API is through with a topology when it says so of
+// the latest change, and has ended the upgrade that it was in.
+func TestTopologySettled(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status   metav1.ConditionStatus
+		observed int64
+		pending  string
+		want     bool
+	}{
+		"through":              {metav1.ConditionTrue, 2, "", true},
+		"not through":          {metav1.ConditionFalse, 2, "", false},
+		"of the change before": {metav1.ConditionTrue, 1, "", false},
+		"upgrade not ended":    {metav1.ConditionTrue, 2, "AfterControlPlaneUpgrade,AfterClusterUpgrade", false},
+		"another hook":         {metav1.ConditionTrue, 2, "AfterControlPlaneInitialized", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 2, Annotations: map[string]string{runtimev1.PendingHooksAnnotation: test.pending}}}
+			cluster.Spec.Topology = clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.34.4"}
+			cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ClusterTopologyReconciledCondition, Status: test.status, ObservedGeneration: test.observed}}
+			if got := TopologyOf(cluster).Settled; got != test.want {
+				t.Errorf("settled is %t, want %t", got, test.want)
+			}
+		})
 	}
 }

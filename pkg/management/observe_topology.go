@@ -1,9 +1,15 @@
 package management
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -27,6 +33,13 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	}
 	// Right after a change the condition is still that of the generation before.
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
-	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation
+	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation && !upgradePending(cluster)
 	return t
+}
+
+// upgradePending tells whether Cluster API has not ended the latest upgrade of a
+// topology, so that it takes no other version; the condition can be ahead of that.
+func upgradePending(cluster *clusterv1.Cluster) bool {
+	pending := strings.Split(cluster.Annotations[runtimev1.PendingHooksAnnotation], ",")
+	return slices.Contains(pending, runtimecatalog.HookName(runtimehooksv1.AfterClusterUpgrade))
 }

@@ -227,13 +227,20 @@ func (w *world) client() *Client {
 	missing := func(name string) error { return apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, name) }
 	return clientOf(interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-			name := into.GetObjectKind().GroupVersionKind().Kind + "/" + key.Name
-			live, ok := w.objects[name]
-			if !ok {
-				return missing(name)
+			untyped, ok := into.(*unstructured.Unstructured)
+			name := reflect.TypeOf(into).Elem().Name() + "/" + key.Name
+			if ok {
+				name = untyped.GetKind() + "/" + key.Name
 			}
-			live.DeepCopyInto(into.(*unstructured.Unstructured))
-			return nil
+			live, exists := w.objects[name]
+			switch {
+			case !exists:
+				return missing(name)
+			case ok:
+				live.DeepCopyInto(untyped)
+				return nil
+			}
+			return runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, into)
 		},
 		Apply: func(_ context.Context, _ client.WithWatch, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 			all := client.ApplyOptions{}
