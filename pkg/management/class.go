@@ -226,9 +226,9 @@ func (e *ClassError) add(object *unstructured.Unstructured, err error) bool {
 	}
 	switch details := status.Status().Details; {
 	case len(unknown) > 0:
-	case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "admission webhook")):
-		return false
-	case changes.IsTemplate(object.GetKind()) && strings.Contains(err.Error(), "immutable"):
+	case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && !(apierrors.IsForbidden(err) && details == nil):
+		return false // only webhooks forbid without a word of what
+	case changes.IsTemplate(object.GetKind()) && aboutWhole(details):
 		forbid("spec.template", name+" is there already with other content, and templates cannot be changed: give the new one another name, and name it in the class")
 	case details == nil || len(details.Causes) == 0:
 		forbid("", status.Status().Message)
@@ -243,6 +243,12 @@ func (e *ClassError) add(object *unstructured.Unstructured, err error) bool {
 		}
 	}
 	return true
+}
+
+// aboutWhole tells whether a template is refused for all that it makes: the only
+// rule about that is that it does not change.
+func aboutWhole(details *metav1.StatusDetails) bool {
+	return details != nil && slices.ContainsFunc(details.Causes, func(cause metav1.StatusCause) bool { return cause.Field == "spec.template.spec" })
 }
 
 var dumped = regexp.MustCompile(`\{"Rule":.*\}: `)
