@@ -64,21 +64,16 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.dryRun == dryRunClient {
+		return a.createOffline(s)
+	}
 	// What the file alone proves wrong is told before a management cluster is asked.
 	resolved, err := a.resolve(s, noVersions())
-	if s.managed() && o.dryRun != dryRunClient && versionsbundle.OnlyMissing(err) {
+	if s.managed() && versionsbundle.OnlyMissing(err) {
 		resolved, err = validations.Resolved{}, nil // the class may have the version
 	}
 	if err != nil {
 		return err
-	}
-	if o.dryRun == dryRunClient {
-		a.warn(resolved)
-		objects, err := a.render(s, resolved, "default")
-		if err != nil {
-			return err
-		}
-		return a.result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
 	}
 	connection, err := a.connect(ctx)
 	if err != nil {
@@ -123,13 +118,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if err != nil {
 		return s.admission(err)
 	}
-	created := 0
-	for _, change := range changes {
-		if change.Action == management.Created {
-			created++
-		}
-	}
-	switch {
+	switch created := countCreated(changes); {
 	case o.dryRun == dryRunServer:
 		return a.result("cluster %s: %d objects would be created (server dry run)", key, created)
 	case created > 0:
@@ -141,7 +130,31 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if !o.wait {
 		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s' shows how far it is", key, key.Name)
 	}
-	return a.waitCreated(ctx, connection, key, created == 0)
+	return a.waitCreated(ctx, connection, key, countCreated(changes) == 0)
+}
+
+// createOffline says what would be created, from the file alone.
+func (a *app) createOffline(s spec) error {
+	resolved, err := a.resolve(s, noVersions())
+	if err != nil {
+		return err
+	}
+	a.warn(resolved)
+	objects, err := a.render(s, resolved, "default")
+	if err != nil {
+		return err
+	}
+	return a.result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
+}
+
+func countCreated(changes []management.Change) int {
+	created := 0
+	for _, change := range changes {
+		if change.Action == management.Created {
+			created++
+		}
+	}
+	return created
 }
 
 func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectKey, unchanged bool) error {
