@@ -122,8 +122,11 @@ func (p prepared) retargets(from origin) error {
 			behind = append(behind, fmt.Sprintf("%s at %s", part.Name, part.Oldest()))
 		}
 	}
-	if len(behind) == 0 {
+	if len(behind) == 0 && !now.Topology.Upgrading {
 		return nil
+	}
+	if len(behind) == 0 {
+		behind = []string{"all parts are there, and its hook AfterClusterUpgrade is not done"}
 	}
 	remedy := fmt.Sprintf("'clusterctl-x watch cluster %s' waits for it", now.Name)
 	if frozen := now.Frozen(); len(frozen) > 0 {

@@ -22,9 +22,10 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 		return nil
 	}
 	t := &state.Topology{
-		Class:   cluster.GetClassKey().String(),
-		Version: version(given.Version),
-		Reason:  reason(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition),
+		Class:     cluster.GetClassKey().String(),
+		Version:   version(given.Version),
+		Upgrading: upgradePending(cluster),
+		Reason:    reason(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition),
 	}
 	for _, group := range given.Workers.MachineDeployments {
 		_, deferred := group.Metadata.Annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation]
@@ -33,7 +34,7 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	}
 	// Right after a change the condition is still that of the generation before.
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
-	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation && !upgradePending(cluster)
+	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation && !t.Upgrading
 	return t
 }
 

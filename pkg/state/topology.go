@@ -19,6 +19,9 @@ type Topology struct {
 	Settled bool `json:"settled"`
 	// Reason says why it is not, in Cluster API's own words, on one line.
 	Reason string `json:"reason,omitempty"`
+	// Upgrading is true until Cluster API has ended the latest upgrade, which is a
+	// moment after all parts are there: it takes no other version before.
+	Upgrading bool `json:"upgrading,omitempty"`
 }
 
 // TopologyGroup is a worker node group of a topology.
@@ -111,6 +114,9 @@ func (c Cluster) topologyWaits() string {
 	}
 	if c.Topology.Reason != "" {
 		return "Cluster API to carry over the topology: " + c.Topology.Reason
+	}
+	if c.Topology.Upgrading {
+		return "Cluster API to end the upgrade to " + c.Topology.Version.String()
 	}
 	return "Cluster API to carry over the latest change of the topology"
 }

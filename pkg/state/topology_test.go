@@ -55,6 +55,10 @@ func TestManaged(t *testing.T) {
 			managed(func(c *state.Cluster) { c.Topology.Settled, c.Topology.Reason = false, "it is upgrading" }),
 			outcome{Waiting: "Cluster API to carry over the topology: it is upgrading"},
 		},
+		"all parts are there, and the upgrade is not ended": {
+			managed(func(c *state.Cluster) { c.Topology.Settled, c.Topology.Upgrading = false, true }),
+			outcome{Waiting: "Cluster API to end the upgrade to v1.33.1"},
+		},
 		"a group is not there yet": {
 			managed(func(c *state.Cluster) { c.WorkerNodeGroups = c.WorkerNodeGroups[:1] }),
 			outcome{Waiting: "Cluster API to carry over the latest change of the topology"},
