@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -131,15 +130,21 @@ func (s spec) admission(err error) error {
 // checkClass checks the spec, and the Cluster that is made of it, against the
 // ClusterClass.
 func (s spec) checkClass(ctx context.Context, object *unstructured.Unstructured, live *clusterv1.Cluster) error {
-	var cluster clusterv1.Cluster
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &cluster); err != nil {
-		return fmt.Errorf("reading the rendered Cluster: %w", err)
+	cluster, err := asCluster(object)
+	if err == nil {
+		_, err = s.complete(ctx, cluster, live)
 	}
-	defaulted, said := topology.Default(ctx, s.class.ClusterClass, &cluster, live)
-	if err := s.checkWith(variablesOf(&cluster), said); err != nil {
-		return err
+	return err
+}
+
+// complete is the Cluster that is made of the spec with the defaults of its
+// variables, checked against the ClusterClass.
+func (s spec) complete(ctx context.Context, cluster, live *clusterv1.Cluster) (*clusterv1.Cluster, error) {
+	defaulted, said := topology.Default(ctx, s.class.ClusterClass, cluster, live)
+	if err := s.checkWith(variablesOf(cluster), said); err != nil {
+		return nil, err
 	}
-	return s.checkMakes(ctx, defaulted)
+	return defaulted, s.checkMakes(ctx, defaulted)
 }
 
 // checkTried checks a Cluster that the API server would take.

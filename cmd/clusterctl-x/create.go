@@ -107,7 +107,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	if s.managed() {
-		if err := s.checkClass(ctx, objects[0], nil); err != nil {
+		if objects, err = a.managedObjects(ctx, s, resolved, objects, live); err != nil {
 			return err
 		}
 	}

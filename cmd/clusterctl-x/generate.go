@@ -71,6 +71,9 @@ func (a *app) manifests(o upgradeOptions, step int) ([]templater.Object, error) 
 	}
 	a.warn(resolved)
 	a.sayReferences(resolved.Config)
+	if s.managed() && len(pins(resolved.Config)) > 0 {
+		return nil, s.wrong("a group has a kubernetesVersion of its own, and what it is made of then only its ClusterClass on the management cluster says; use 'create cluster' and 'upgrade cluster' with this file")
+	}
 	return a.render(s, resolved, "default")
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,7 +20,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 // managedOrigin is what an upgrade of a cluster from a ClusterClass begins with.
@@ -27,13 +27,16 @@ type managedOrigin struct {
 	state   state.Cluster
 	cluster *clusterv1.Cluster
 	// class that the cluster has now.
-	class topology.Class
-	// generate is topology.Generate.
-	generate func(topology.Class, *clusterv1.Cluster) (topology.Parts, error)
+	class    topology.Class
+	generate generator
 	// legs is topology.Road.Legs.
 	legs legsFunc
 	// tried is what the API server would make of the Cluster of a spec.
 	tried func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
+	// same is management.Client.SameTemplate.
+	same func(deployment string, template *unstructured.Unstructured) (string, error)
+	// complete is spec.complete.
+	complete func(spec, *clusterv1.Cluster) (*clusterv1.Cluster, error)
 }
 
 // observeManaged reads what only clusters from a ClusterClass have.
@@ -59,8 +62,12 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 			return err
 		}
 	}
-	from.generate = func(class topology.Class, cluster *clusterv1.Cluster) (topology.Parts, error) {
-		return topology.Generate(ctx, class, cluster)
+	from.generate = generatorOf(ctx)
+	from.same = func(deployment string, template *unstructured.Unstructured) (string, error) {
+		return l.SameTemplate(ctx, deployment, template)
+	}
+	from.complete = func(s spec, cluster *clusterv1.Cluster) (*clusterv1.Cluster, error) {
+		return s.complete(ctx, cluster, from.cluster)
 	}
 	from.legs = legsOf(ctx)
 	from.tried = func(s spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
@@ -89,25 +96,48 @@ func legsOf(ctx context.Context) legsFunc {
 
 // way is what Cluster API does to take the cluster to the version that was
 // resolved.
-func (p prepared) way(from origin) (*plan.Chain, error) {
+func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {
 	if err := p.retargets(from); err != nil {
 		return nil, err
 	}
-	return wayOf(p.spec, p.resolved, from.start, *p.wanted, from.managed.legs)
+	return wayOf(p.spec, in, *p.wanted, from.managed.legs)
 }
 
 // wayOf is the way of a cluster from a ClusterClass to the versions that its spec
-// was resolved to.
-func wayOf(s spec, resolved validations.Resolved, start plan.Start, wanted state.Topology, legsTo legsFunc) (*plan.Chain, error) {
-	target := resolved.Versions.ControlPlane
-	legs, err := legsTo(topology.Road{
-		Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: validations.Policy(resolved.Config.Cluster),
+// was resolved to. It stops where groups have to move that Cluster API does not
+// take along.
+func wayOf(s spec, in plan.Input, wanted state.Topology, legsTo legsFunc) (*plan.Chain, error) {
+	target := in.Target.ControlPlane
+	road := topology.Road{
+		Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: in.Policy,
 		Extension: s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension,
-	}, target, start.ControlPlane.Version, start.OldestGroup())
-	if err != nil {
-		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, target, err)}}
 	}
-	return &plan.Chain{Legs: legs, Deferred: wanted.Deferred()}, nil
+	chain := plan.Chain{From: in.Chain.From, Deferred: wanted.Deferred()}
+	through := func(stops []v1alpha1.Version) error {
+		chain.Legs = nil
+		controlPlane, oldest := in.Start.ControlPlane.Version, in.OldestFollowing()
+		for _, stop := range append(stops, target) {
+			legs, err := legsTo(road, stop, controlPlane, oldest)
+			if err != nil {
+				return &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, target, err)}}
+			}
+			chain.Legs, controlPlane = append(chain.Legs, legs...), stop
+			if !oldest.IsZero() {
+				oldest = stop
+			}
+		}
+		return nil
+	}
+	if err := through(nil); err != nil {
+		return nil, err
+	}
+	in.Chain = &chain
+	// One that is under way cannot be given another end.
+	halts := slices.DeleteFunc(plan.Halts(in), func(v v1alpha1.Version) bool { return !v.After(chain.From) })
+	if len(halts) == 0 {
+		return &chain, nil
+	}
+	return &chain, through(halts)
 }
 
 // retargets refuses another version while the cluster is on its way to one.
@@ -118,7 +148,7 @@ func (p prepared) retargets(from origin) error {
 	}
 	var behind []string
 	for _, part := range now.Parts() {
-		if !part.Foreign && (part.Version != now.Topology.Version || part.Oldest() != now.Topology.Version) {
+		if !part.Foreign && !part.Detached && (part.Version != now.Topology.Version || part.Oldest() != now.Topology.Version) {
 			behind = append(behind, fmt.Sprintf("%s at %s", part.Name, part.Oldest()))
 		}
 	}
@@ -153,9 +183,17 @@ func (p *prepared) managedChanges(first management.Objects, from origin) (map[st
 	if err != nil {
 		return nil, p.spec.admission(err)
 	}
-	sorted, err := byPart(p.resolved.Config, first, withoutParts(found, first.Cluster[0]), from)
+	sorted, err := byPart(p.resolved.Config, management.Objects{}, withoutParts(found, first.Cluster[0]), from)
 	if err != nil {
 		return nil, err
+	}
+	own, err := p.ownChanges(first, from)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(sorted, own)
+	if pause := before.state.Pause; pause != nil {
+		sorted[""] = addChange(sorted[""], fmt.Sprintf("the pause to %s, which was stopped on its way, would be lifted", pause.Why))
 	}
 	was, is, err := before.both(*p.spec.class, wanted)
 	var external externalError
@@ -263,7 +301,8 @@ func withoutParts(found []management.Change, cluster *unstructured.Unstructured)
 			continue
 		}
 		kept[i].Fields = slices.DeleteFunc(slices.Clone(change.Fields), func(f changes.Field) bool {
-			return f.Path == "spec.topology.version" || strings.HasPrefix(f.Path, "spec.topology.workers") || strings.HasPrefix(f.Path, "spec.topology.controlPlane")
+			ofPause := f.Path == "spec.paused" || strings.Contains(f.Path, management.PauseAnnotation)
+			return ofPause || f.Path == "spec.topology.version" || strings.HasPrefix(f.Path, "spec.topology.workers") || strings.HasPrefix(f.Path, "spec.topology.controlPlane")
 		})
 	}
 	return kept
@@ -292,15 +331,22 @@ func deferrals(now, wanted state.Topology) []string {
 	return lines
 }
 
-// managedStages renders the Cluster as it is written for each step: at the
-// version that its topology has then.
-func (p prepared) managedStages(first management.Objects, chain plan.Chain, at v1alpha1.Version) ([]management.Objects, error) {
+// managedStages renders the Cluster as it is written for each step, at the version
+// that its topology has then, and the groups that the topology does not have.
+func (p prepared) managedStages(first management.Objects, chain plan.Chain, own map[string]bool) ([]management.Objects, error) {
 	stages := []management.Objects{first}
-	for _, step := range p.plan.Steps {
-		if to := furthest(step); to.After(at) {
+	at := chain.From
+	for i, step := range p.plan.Steps {
+		if to := furthest(step); !step.Detached && to.After(at) {
 			at = chain.Target(to)
 		}
-		stage, err := p.managedStage(at)
+		if step.Kind == plan.Return {
+			own = maps.Clone(own)
+			for _, group := range step.WorkerNodeGroups {
+				delete(own, group.Name)
+			}
+		}
+		stage, err := p.managedStage(at, own, p.plan.Versions(i+1))
 		if err != nil {
 			return nil, err
 		}
@@ -309,17 +355,28 @@ func (p prepared) managedStages(first management.Objects, chain plan.Chain, at v
 	return stages, nil
 }
 
-// nextStages are those that the API server can check before the first step. A
-// topology takes the version of the next leg only.
-func (p prepared) nextStages() []management.Objects {
+// rehearsed are the objects that the API server can check before the first step:
+// those of the beginning, and those of later stages. A topology takes the version
+// of the next leg only, and Cluster API owns a group until it is detached.
+func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []management.Objects) {
 	if !p.spec.managed() {
-		return p.stages[1:]
+		return p.stages[0].All(), p.stages[1:]
 	}
-	i := slices.IndexFunc(p.stages, func(stage management.Objects) bool { return !reflect.DeepEqual(stage, p.stages[0]) })
-	if i < 0 {
-		return nil
+	first := slices.Clone(p.stages[0].Cluster)
+	next := make([]management.Objects, len(p.stages))
+	legBegun := false
+	for i, stage := range p.stages {
+		if !legBegun && !reflect.DeepEqual(stage.Cluster, p.stages[0].Cluster) {
+			legBegun, next[i].Cluster = true, stage.Cluster
+		}
+		next[i].Parts = map[string][]*unstructured.Unstructured{}
+		for name, objects := range stage.Parts {
+			if part, exists := now.Group(name); !exists || part.Detached {
+				next[i].Parts[name] = objects
+			}
+		}
 	}
-	return p.stages[i : i+1]
+	return first, next
 }
 
 // furthest is the version that a step leads to; zero for one that leads to none.
@@ -333,8 +390,19 @@ func furthest(step plan.Step) v1alpha1.Version {
 	return to
 }
 
-// managedStage renders the Cluster with a version of its topology.
-func (p prepared) managedStage(at v1alpha1.Version) (management.Objects, error) {
-	versions := v1alpha1.ClusterVersions{ControlPlane: at, WorkerNodeGroups: map[string]v1alpha1.Version{}}
-	return p.stage(versions, scope{})
+// managedStage renders the Cluster with a version of its topology, and the groups
+// that the topology does not have.
+func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, versions v1alpha1.ClusterVersions) (management.Objects, error) {
+	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: at}, own)
+	if err != nil {
+		return management.Objects{}, err
+	}
+	stage, err := decodeParts(rendered)
+	if err != nil {
+		return management.Objects{}, err
+	}
+	delete(stage.Parts, v1alpha1.ControlPlaneName)
+	parts, err := p.ownParts(own, versions)
+	maps.Copy(stage.Parts, parts)
+	return stage, err
 }

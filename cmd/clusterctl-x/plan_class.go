@@ -154,7 +154,7 @@ func (a *app) planOfCluster(ctx context.Context, c *connection, before, after to
 		return plan.Plan{}, nil, err
 	}
 	start := plan.StartOf(cluster)
-	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{}}
+	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{From: cluster.Topology.Version}}
 	if len(sorted) > 0 {
 		if err := goOn(ctx, &in, after, *cluster.Topology); err != nil {
 			path := field.NewPath("spec", "kubernetesVersions")
@@ -171,14 +171,17 @@ func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state
 	if class.Spec.Upgrade.External.GenerateUpgradePlanExtension != "" {
 		return nil // nobody else knows its plan
 	}
-	leg, err := topology.Upgrade(ctx, class.Versions(), asked.Version, in.Start.ControlPlane.Version, in.Start.OldestGroup())
+	leg, err := topology.Upgrade(ctx, class.Versions(), asked.Version, in.Start.ControlPlane.Version, in.OldestFollowing())
 	if err != nil {
 		return err
 	}
 	in.Start.Foreign = nil // Cluster API goes on without a look at them
-	in.Chain = &plan.Chain{Legs: []plan.Leg{leg}, Deferred: asked.Deferred()}
+	in.Chain = &plan.Chain{From: asked.Version, Legs: []plan.Leg{leg}, Deferred: asked.Deferred()}
 	in.Target.ControlPlane = asked.Version
 	for i := range in.Target.WorkerNodeGroups {
+		if in.Target.WorkerNodeGroups[i].Pinned {
+			continue
+		}
 		in.Target.WorkerNodeGroups[i].Version = asked.Version
 	}
 	return nil
@@ -187,9 +190,7 @@ func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state
 // classChanges are what two classes make otherwise of a cluster. Where runtime
 // extensions patch it, all its machines may be.
 func classChanges(ctx context.Context, before, after topology.Class, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, error) {
-	m := managedOrigin{class: before, cluster: live, generate: func(class topology.Class, cluster *clusterv1.Cluster) (topology.Parts, error) {
-		return topology.Generate(ctx, class, cluster)
-	}}
+	m := managedOrigin{class: before, cluster: live, generate: generatorOf(ctx)}
 	was, is, err := m.both(after, defaulted)
 	var external externalError
 	if errors.As(err, &external) {

@@ -32,6 +32,8 @@ type prepared struct {
 	// stages are the renderings of the versions that the plan begins with and
 	// of those at the end of each step.
 	stages []management.Objects
+	// detached makes the groups that the topology of a cluster does not have.
+	detached detachedGroups
 	// wanted is the topology of a cluster from a ClusterClass as it will be.
 	wanted *state.Topology
 }
@@ -99,22 +101,64 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 
 // prepareManaged plans and renders the way of a cluster from a ClusterClass.
 func (p *prepared) prepareManaged(in plan.Input, from origin) error {
-	at := from.managed.state.Topology.Version
-	first, err := p.managedStage(at)
+	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}
+	own := in.Outside()
+	if err := p.prepareDetached(own, from); err != nil {
+		return err
+	}
+	first, err := p.managedStage(in.Chain.From, own, from.start.Versions())
 	if err != nil {
 		return err
 	}
 	if in.Changes, err = p.managedChanges(first, from); err != nil {
 		return err
 	}
-	if in.Chain, err = p.way(from); err != nil {
+	p.anyGeneration(in.Metadata)
+	if in.Chain, err = p.way(in, from); err != nil {
 		return err
 	}
 	if p.plan, err = plan.Compute(in); err != nil {
 		return err
 	}
-	p.stages, err = p.managedStages(first, *in.Chain, at)
+	p.stages, err = p.managedStages(first, *in.Chain, own)
 	return err
+}
+
+// prepareDetached looks what the class makes of the whole cluster, for the groups
+// that the topology does not have.
+func (p *prepared) prepareDetached(own map[string]bool, from origin) error {
+	if len(own) == 0 {
+		return nil
+	}
+	if err := noPins(*p.spec.class); err != nil {
+		return err
+	}
+	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: from.managed.state.Topology.Version}, nil)
+	if err != nil {
+		return err
+	}
+	objects, err := decodeParts(rendered)
+	if err != nil {
+		return err
+	}
+	cluster, err := asCluster(objects.Cluster[0])
+	if err != nil {
+		return err
+	}
+	p.detached = detachedGroups{class: *p.spec.class, names: deploymentNames(from.managed.state), generate: from.managed.generate, same: from.managed.same, known: map[string]string{}}
+	p.detached.cluster, err = from.managed.complete(p.spec, cluster)
+	return err
+}
+
+// anyGeneration is for groups that an autoscaler changes at any time; no plan is
+// stale for that.
+func (p prepared) anyGeneration(metadata plan.Metadata) {
+	for _, group := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		object := "MachineDeployment/" + cmp.Or(p.detached.names[group.Name], p.resolved.Config.Cluster.Metadata.Name+"-"+group.Name)
+		if _, there := metadata.Generations[object]; there && group.AutoscalingConfiguration != nil {
+			metadata.Generations[object] = plan.AnyGeneration
+		}
+	}
 }
 
 func (p *prepared) prepareClassic(in plan.Input, from origin, o upgradeOptions) error {
@@ -125,13 +169,7 @@ func (p *prepared) prepareClassic(in plan.Input, from origin, o upgradeOptions) 
 	if in.Changes, err = p.changes(first, from, o.scope); err != nil {
 		return err
 	}
-	// An autoscaler changes its groups at any time; no plan is stale for that.
-	for _, group := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-		object := "MachineDeployment/" + p.resolved.Config.Cluster.Metadata.Name + "-" + group.Name
-		if _, there := from.metadata.Generations[object]; there && group.AutoscalingConfiguration != nil {
-			in.Metadata.Generations[object] = plan.AnyGeneration
-		}
-	}
+	p.anyGeneration(in.Metadata)
 	if p.plan, err = plan.Compute(in); err != nil {
 		return err
 	}
@@ -170,17 +208,25 @@ func target(resolved validations.Resolved, start plan.Start) plan.Target {
 // stage renders the cluster at the given versions. Every one of them must have a
 // release.
 func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (management.Objects, error) {
-	set, missing := p.spec.bundles.SetOf(versions)
-	if len(missing) > 0 && !p.spec.managed() {
+	if _, missing := p.spec.bundles.SetOf(versions); len(missing) > 0 {
 		return management.Objects{}, &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
 			"there is no versions bundle of %s, which the cluster runs; use a file that has it by --bundles", strings.Join(texts(missing), ", "))}
 	}
-	rendered, err := manifests.Render(manifests.Input{Config: p.resolved.Config, Versions: versions, Set: set, Namespace: p.namespace, Downloads: p.spec.bundles.Releases()})
+	rendered, err := p.render(versions, nil)
 	if err != nil {
 		return management.Objects{}, err
 	}
 	objects, err := decodeParts(rendered)
 	return about.cut(objects), err
+}
+
+// render renders the cluster at versions, and its topology without the groups that
+// are detached.
+func (p prepared) render(versions v1alpha1.ClusterVersions, detached map[string]bool) (manifests.Objects, error) {
+	set, _ := p.spec.bundles.SetOf(versions)
+	return manifests.Render(manifests.Input{
+		Config: p.resolved.Config, Versions: versions, Set: set, Namespace: p.namespace, Detached: detached, Downloads: p.spec.bundles.Releases(),
+	})
 }
 
 func texts[T fmt.Stringer](things []T) []string {

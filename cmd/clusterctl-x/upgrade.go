@@ -234,7 +234,8 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 	if err := a.checkReferences(ctx, l.connection, p.resolved.Config, p.namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
-	return p.spec.admission(l.Rehearse(ctx, p.stages[0].All(), p.nextStages(), o.forceConflicts))
+	first, later := p.rehearsed(l.state)
+	return p.spec.admission(l.Rehearse(ctx, first, later, o.forceConflicts))
 }
 
 // carryOut holds the cluster for this run and takes it through the steps.
@@ -258,6 +259,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Plan: p.plan, Stages: p.stages, Record: p.record(l.origin.recorded, o.scope.whole()), Partial: !o.scope.whole(), Force: o.forceConflicts,
 		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
 		Managed:     p.spec.managed(),
+		Templates:   p.templates(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {
 			last = now

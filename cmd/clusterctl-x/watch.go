@@ -176,7 +176,8 @@ func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 		return plan.Plan{}, k.unread
 	}
 	if k.releases.managed() && cluster.Topology != nil {
-		chain, err := wayOf(k.releases, k.resolved, start, *cluster.Topology, k.legs)
+		in.Chain = &plan.Chain{From: cluster.Topology.Version}
+		chain, err := wayOf(k.releases, in, *cluster.Topology, k.legs)
 		if err != nil {
 			return plan.Plan{}, err
 		}

@@ -35,6 +35,18 @@ const (
 	WorkerNodeGroupLabel   = "clusterctl-x.io/worker-node-group"  // the group's name, on MachineDeployments
 )
 
+// Annotations of clusterctl-x.
+const (
+	// PauseAnnotation of a Cluster says why clusterctl-x paused it: a state.Pause, as
+	// JSON.
+	PauseAnnotation = "clusterctl-x.io/paused"
+	// ClassContentAnnotation of the MachineDeployment of a detached group is a hash of
+	// the ClusterClass that its templates were made from.
+	ClassContentAnnotation = "clusterctl-x.io/class-content"
+	// DetachedAnnotation is on the machines of a detached group.
+	DetachedAnnotation = "clusterctl-x.io/detached"
+)
+
 // requestTimeout bounds every request but watches, so that an API server that
 // accepts connections and never answers is an error and not a hang.
 const requestTimeout = 20 * time.Second

@@ -3,10 +3,13 @@ package management
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
@@ -68,4 +71,33 @@ func (c *Client) template(ctx context.Context, name string, wanted *unstructured
 		return nil, nil
 	}
 	return live, err
+}
+
+// SameTemplate is the name of the template that the MachineDeployment of a name
+// refers to, where it has the content of another one; it is empty where it has not.
+func (c *Client) SameTemplate(ctx context.Context, deployment string, template *unstructured.Unstructured) (string, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("MachineDeployment"))
+	if err := c.Get(ctx, client.ObjectKey{Namespace: template.GetNamespace(), Name: deployment}, live); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	for _, path := range changes.References(live.GetKind()) {
+		reference, found, err := unstructured.NestedStringMap(live.Object, path...)
+		if err != nil || !found || reference["kind"] != template.GetKind() {
+			continue
+		}
+		used, err := c.template(ctx, reference["name"], template)
+		if err != nil || used == nil {
+			return "", err
+		}
+		// With the defaults of the API server.
+		tried := template.DeepCopy()
+		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), FieldOwner, client.ForceOwnership, client.DryRunAll); err != nil {
+			return "", fmt.Errorf("trying to apply %s: %w", changes.ObjectName(template), err)
+		}
+		if reflect.DeepEqual(tried.Object["spec"], used.Object["spec"]) {
+			return used.GetName(), nil
+		}
+	}
+	return "", nil
 }

@@ -3,6 +3,7 @@ package management
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -29,11 +30,21 @@ func newFollower(c *Client, key client.ObjectKey, upgrade Upgrade) *follower {
 	return &follower{run: newRun(c, key, upgrade)}
 }
 
-// begin writes the first leg, with every change beside the steps.
+// begin writes the first leg, with every change beside the steps. What Cluster API
+// does not do comes before it.
 func (f *follower) begin(ctx context.Context, cluster state.Cluster) error {
 	f.c.tell(ctx, f.key, cluster.UID, "UpgradeBegun", fmt.Sprintf("upgrade to %s in %d steps", f.Plan.To.ControlPlane, len(f.Plan.Steps)))
-	first := 0
-	for first+1 < len(f.Stages) && f.Plan.Steps[first].Beside {
+	if f.Plan.NextDetached(0) == 0 && len(f.Plan.Steps) > 0 {
+		return nil
+	}
+	return f.writeLeg(ctx, 0)
+}
+
+// writeLeg begins the leg whose first step is the one of an index, with what stands
+// beside it.
+func (f *follower) writeLeg(ctx context.Context, first int) error {
+	end := f.Plan.NextDetached(first)
+	for first+1 < end && f.Plan.Steps[first].Beside {
 		first++
 	}
 	return f.writeStage(ctx, min(first+1, len(f.Stages)-1))
@@ -83,68 +94,95 @@ func (f *follower) writeOrWait(ctx context.Context, object *unstructured.Unstruc
 // legEnd is the last stage that is rendered as one is.
 func (f *follower) legEnd(stage int) int {
 	end := stage
-	for end+1 < len(f.Stages) && reflect.DeepEqual(f.Stages[end+1], f.Stages[stage]) {
+	for end < f.Plan.NextDetached(stage-1) && end+1 < len(f.Stages) && reflect.DeepEqual(f.Stages[end+1].Cluster, f.Stages[stage].Cluster) {
 		end++
 	}
 	return end
 }
 
-// advance looks how far the cluster is, and begins the next leg where one is
-// done. It is true when the plan has come to its end.
+// advance does what can be done at a state of the cluster. It is true when the
+// plan has come to its end.
 func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bool) (bool, error) {
 	if !exists || cluster.Deleting {
 		return false, gone(f.key)
 	}
-	if cluster.Generation >= f.generations[wholeCluster] {
-		before := f.step
-		reached, planned := f.Plan.Reached(f.step, cluster)
-		f.step = reached
-		f.compareWithPlan(cluster, planned)
-		for i := before; i < f.step; i++ {
-			if step := f.Plan.Steps[i]; !step.Beside {
-				f.c.tell(ctx, f.key, cluster.UID, "UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", i+1, len(f.Plan.Steps), step))
-			}
+	defer func() {
+		f.Show(Progress{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Cluster: cluster})
+	}()
+	for f.step < len(f.Plan.Steps) {
+		take := f.follow
+		if f.Plan.Steps[f.step].Detached {
+			take = f.move
 		}
-		if f.written() && cluster.Done() && !planned {
-			f.step = len(f.Plan.Steps) // is where it was to go, by another way
+		if on, err := take(ctx, cluster); err != nil || !on {
+			return false, err
 		}
 	}
-	f.Show(Progress{Plan: f.Plan, Step: f.step, Through: f.through, Cluster: cluster})
-	if cluster.Generation < f.generations[wholeCluster] || !cluster.Done() {
+	return cluster.Generation >= f.generations[wholeCluster] && cluster.Done(), nil
+}
+
+// follow looks how far Cluster API is with its steps, and begins the next leg where
+// one is done. It is true where no step of its own is next.
+func (f *follower) follow(ctx context.Context, cluster state.Cluster) (bool, error) {
+	if f.through <= f.step {
+		if err := f.nextLeg(ctx, cluster, f.step); err != nil {
+			return false, err
+		}
+	}
+	if f.through <= f.step || cluster.Generation < f.generations[wholeCluster] {
 		return false, nil
 	}
-	if f.step == len(f.Plan.Steps) {
+	before, end := f.step, f.Plan.NextDetached(f.step)
+	reached, planned := f.Plan.Reached(f.step, cluster)
+	f.step = reached
+	f.compareWithPlan(cluster, planned)
+	f.tellDone(ctx, cluster, before)
+	if !cluster.Attached().Done() {
+		return false, nil
+	}
+	if f.written() && !planned {
+		f.step = len(f.Plan.Steps) // is where it was to go, by another way
+	}
+	if f.step >= end {
 		return true, nil
 	}
 	if _, planned := f.Plan.Reached(f.step, cluster); !planned {
 		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{f.Plan.Unplanned(f.step, cluster)}}
 	}
-	if f.written() {
+	if f.through >= end {
 		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{fmt.Sprintf("Cluster API is through with everything, and does not take step %d (%s)", f.step+1, f.Plan.Steps[f.step])}}
 	}
-	return false, f.nextLeg(ctx, cluster)
+	return false, f.nextLeg(ctx, cluster, max(f.step, f.through))
+}
+
+// tellDone tells of the steps that were taken since one.
+func (f *follower) tellDone(ctx context.Context, cluster state.Cluster, since int) {
+	for i := since; i < f.step; i++ {
+		if step := f.Plan.Steps[i]; !step.Beside {
+			f.c.tell(ctx, f.key, cluster.UID, "UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", i+1, len(f.Plan.Steps), step))
+		}
+	}
 }
 
 // written tells whether the last leg was begun.
 func (f *follower) written() bool { return f.through == len(f.Stages)-1 }
 
-// nextLeg begins the next leg, unless it would leave nodes behind that nobody
-// knew of.
-func (f *follower) nextLeg(ctx context.Context, cluster state.Cluster) error {
-	stage := max(f.step, f.through) + 1
+// nextLeg begins the leg that begins with a step, unless it would leave nodes
+// behind that nobody knew of.
+func (f *follower) nextLeg(ctx context.Context, cluster state.Cluster, first int) error {
 	moved := &MovedError{Cluster: f.key.String()}
-	for _, step := range f.Plan.Steps[f.step:f.legEnd(stage)] {
-		moved.Reasons = append(moved.Reasons, step.LeavesBehind(foreignOf(cluster), f.Policy)...)
+	for _, step := range f.Plan.Steps[first:f.legEnd(first+1)] {
+		moved.Reasons = append(moved.Reasons, step.LeavesBehind(othersOf(cluster), f.Policy)...)
 	}
 	if len(moved.Reasons) > 0 {
 		return moved
 	}
-	return f.writeStage(ctx, stage)
+	return f.writeLeg(ctx, first)
 }
 
-// foreignOf is a cluster with those groups alone that Cluster API does not upgrade.
-func foreignOf(cluster state.Cluster) state.Cluster {
-	cluster.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Foreign })
+// othersOf is a cluster with those groups alone that Cluster API does not upgrade.
+func othersOf(cluster state.Cluster) state.Cluster {
+	cluster.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Foreign && !p.Detached })
 	return cluster
 }
 
@@ -165,6 +203,9 @@ func (f *follower) compareWithPlan(cluster state.Cluster, planned bool) {
 func (f *follower) finish(ctx context.Context) error {
 	last := f.Stages[len(f.Stages)-1]
 	if err := f.unchanged(ctx, last.Cluster); err != nil {
+		return err
+	}
+	if err := f.compare(ctx); err != nil {
 		return err
 	}
 	f.prune(ctx, last)

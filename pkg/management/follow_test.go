@@ -79,7 +79,7 @@ func TestFollow(t *testing.T) {
 		{"another version", managed("v1.32.5", "v1.31.0", 1, false), []string{"Cluster API does otherwise than planned: control-plane is at v1.32.5, and the plan has v1.32.0, then v1.33.0", "step 2, through 3"}, nil, false},
 		{"the same again", managed("v1.32.5", "v1.31.0", 1, false), []string{"step 2, through 3"}, nil, false},
 		{"as planned again", managed("v1.32.0", "v1.32.0", 1, false), []string{"step 3, through 3"}, nil, false},
-		{"the next leg begins", managed("v1.32.0", "v1.32.0", 1, true), []string{"step 3, through 3"}, []string{"apply Cluster/c"}, false},
+		{"the next leg begins", managed("v1.32.0", "v1.32.0", 1, true), []string{"step 3, through 5"}, []string{"apply Cluster/c"}, false},
 		{"the cache is behind once more", managed("v1.32.0", "v1.32.0", 1, true), []string{"step 3, through 5"}, nil, false},
 		{"all at once", managed("v1.33.0", "v1.33.0", 2, false), []string{"step 5, through 5"}, nil, false},
 		{"done", managed("v1.33.0", "v1.33.0", 2, true), []string{"step 5, through 5"}, nil, true},

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,12 +27,7 @@ func (c *Client) readOther(ctx context.Context, s *snapshot) error {
 	if !ref.IsDefined() || ref.Kind == kubeadmControlPlane {
 		return nil
 	}
-	object := &unstructured.Unstructured{}
-	mapping, err := c.RESTMapper().RESTMapping(ref.GroupKind())
-	if err == nil {
-		object.SetGroupVersionKind(mapping.GroupVersionKind)
-		err = c.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: ref.Name}, object)
-	}
+	object, err := c.referred(ctx, s.cluster.Namespace, ref.GroupKind(), ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 	case apierrors.IsForbidden(err), meta.IsNoMatchError(err):
@@ -42,6 +38,17 @@ func (c *Client) readOther(ctx context.Context, s *snapshot) error {
 		s.other = object
 	}
 	return nil
+}
+
+// referred is the object that a reference, which has no version, is to.
+func (c *Client) referred(ctx context.Context, namespace string, kind schema.GroupKind, name string) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	mapping, err := c.RESTMapper().RESTMapping(kind)
+	if err != nil {
+		return object, err
+	}
+	object.SetGroupVersionKind(mapping.GroupVersionKind)
+	return object, c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 }
 
 // contract holds the fields that every control plane provider has

@@ -25,6 +25,7 @@ func (s snapshot) state() state.Cluster {
 		Created:      s.cluster.CreationTimestamp.Time,
 		Phase:        s.cluster.Status.Phase,
 		Paused:       s.cluster.Spec.Paused != nil && *s.cluster.Spec.Paused,
+		Pause:        pauseOf(&s.cluster),
 		Deleting:     !s.cluster.DeletionTimestamp.IsZero(),
 		Topology:     TopologyOf(&s.cluster),
 		ControlPlane: s.controlPlanePart(),
@@ -123,11 +124,14 @@ func (s snapshot) formerTemplates(sets []clusterv1.MachineSet) []string {
 }
 
 func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
-	name, ours := s.groupName(deployment)
+	name, owner := s.groupName(deployment)
 	part := state.Part{
 		Name:       name,
 		Object:     "MachineDeployment/" + deployment.Name,
-		Foreign:    !ours,
+		Foreign:    owner == ofOthers,
+		Detached:   s.cluster.Spec.Topology.IsDefined() && owner == ofSpec,
+		MadeFrom:   deployment.Annotations[ClassContentAnnotation],
+		PauseSeen:  pauseSeen(deployment.Status.Conditions, clusterv1.PausedCondition, deployment.Generation),
 		Paused:     annotations.HasPaused(&deployment) || deployment.Spec.Paused != nil && *deployment.Spec.Paused,
 		Generation: deployment.Generation,
 		Version:    version(deployment.Spec.Template.Spec.Version),
@@ -161,17 +165,24 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	return part
 }
 
-// groupName is that of the worker node group that a MachineDeployment is, and
-// whether it is one of a spec.
-func (s snapshot) groupName(deployment clusterv1.MachineDeployment) (string, bool) {
-	label := WorkerNodeGroupLabel
-	if s.cluster.Spec.Topology.IsDefined() {
-		label = clusterv1.ClusterTopologyMachineDeploymentNameLabel
+// groupOwner is who looks after a MachineDeployment.
+type groupOwner int
+
+const (
+	ofOthers   groupOwner = iota
+	ofSpec                // clusterctl-x, for a spec
+	ofTopology            // Cluster API, for a topology
+)
+
+// groupName is that of the worker node group that a MachineDeployment is.
+func (s snapshot) groupName(deployment clusterv1.MachineDeployment) (string, groupOwner) {
+	if name, owned := deployment.Labels[clusterv1.ClusterTopologyMachineDeploymentNameLabel]; owned && s.cluster.Spec.Topology.IsDefined() {
+		return name, ofTopology
 	}
-	if name, ours := deployment.Labels[label]; ours {
-		return name, true
+	if name, ours := deployment.Labels[WorkerNodeGroupLabel]; ours {
+		return name, ofSpec
 	}
-	return strings.TrimPrefix(deployment.Name, s.cluster.Name+"-"), false
+	return strings.TrimPrefix(deployment.Name, s.cluster.Name+"-"), ofOthers
 }
 
 // template holds the fields of a machine's template that Cluster API replaces

@@ -236,7 +236,31 @@ func TestClusterState(t *testing.T) {
 			},
 			func(c *state.Cluster) {
 				c.Paused, c.Deleting, c.Topology = true, true, &state.Topology{Class: "ns/class"}
-				c.WorkerNodeGroups[0].Foreign = true // is no group of the topology
+				c.WorkerNodeGroups[0].Detached = true // has the label of a group, and none of a topology
+			},
+		},
+		"from a class, with a group in its topology, a detached one and one of others": {
+			func(s *snapshot) {
+				s.cluster.Spec.Topology.ClassRef.Name = "class"
+				s.cluster.Annotations = map[string]string{PauseAnnotation: `{"why":"detach md-1","by":"me","since":"2026-01-02T03:04:05Z"}`}
+				owned, detached, others := s.deployments[0], s.deployments[0], s.deployments[0]
+				owned.Labels = map[string]string{clusterv1.ClusterTopologyMachineDeploymentNameLabel: "md-0", WorkerNodeGroupLabel: "md-0"}
+				detached.Name, detached.Labels = "c-x", map[string]string{WorkerNodeGroupLabel: "md-1"}
+				detached.Annotations = map[string]string{ClassContentAnnotation: "abc"}
+				detached.Status.Conditions = append(slices.Clone(detached.Status.Conditions), metav1.Condition{
+					Type: clusterv1.PausedCondition, Status: metav1.ConditionTrue, Reason: clusterv1.PausedReason, ObservedGeneration: detached.Generation,
+				})
+				others.Name, others.Labels = "c-z", nil
+				s.deployments = []clusterv1.MachineDeployment{owned, detached, others}
+			},
+			func(c *state.Cluster) {
+				c.Topology = &state.Topology{Class: "ns/class"}
+				c.Pause = &state.Pause{Why: "detach md-1", By: "me", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+				detached, others := c.WorkerNodeGroups[0], c.WorkerNodeGroups[0]
+				detached.Name, detached.Object, detached.Detached, detached.MadeFrom, detached.PauseSeen = "md-1", "MachineDeployment/c-x", true, "abc", true
+				detached.Machines = nil
+				others.Name, others.Object, others.Foreign, others.Machines = "z", "MachineDeployment/c-z", true, nil
+				c.WorkerNodeGroups = append(c.WorkerNodeGroups, detached, others)
 			},
 		},
 		"machines of nobody, with what their nodes run": {

@@ -1,6 +1,7 @@
 package management
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -35,7 +36,29 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	// Right after a change the condition is still that of the generation before.
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
 	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation && !t.Upgrading
+	t.PauseSeen = pauseSeen(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition, cluster.Generation)
 	return t
+}
+
+// pauseSeen tells whether a condition says that Cluster API has seen a pause at a
+// generation of the object.
+func pauseSeen(conditions []metav1.Condition, name string, generation int64) bool {
+	condition := meta.FindStatusCondition(conditions, name)
+	return condition != nil && condition.ObservedGeneration == generation &&
+		(condition.Reason == clusterv1.PausedReason || condition.Reason == clusterv1.ClusterTopologyReconcilePausedReason)
+}
+
+// pauseOf is what clusterctl-x paused a cluster for.
+func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
+	text, marked := cluster.Annotations[PauseAnnotation]
+	if !marked {
+		return nil
+	}
+	var pause state.Pause
+	if err := json.Unmarshal([]byte(text), &pause); err != nil {
+		pause.Why = text // somebody edited it, and a word is better than none
+	}
+	return &pause
 }
 
 // upgradePending tells whether Cluster API has not ended the latest upgrade of a

@@ -94,7 +94,7 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 // and those that the plan does nothing to, keep no upgrade from its end.
 func paused(cluster state.Cluster, p plan.Plan) []string {
 	var reasons []string
-	if cluster.Paused {
+	if cluster.Paused && cluster.Pause == nil {
 		reasons = append(reasons, fmt.Sprintf("Cluster/%s is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false", cluster.Name))
 	}
 	const says = " is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused"

@@ -50,6 +50,8 @@ type Upgrade struct {
 	// Managed is true for a cluster from a ClusterClass, through whose steps Cluster
 	// API goes by itself.
 	Managed bool
+	// Templates are of the kinds that the ClusterClass of a managed cluster names.
+	Templates []*unstructured.Unstructured
 	// Partial is true for a plan about a part of the cluster only: what the other
 	// parts no longer need is left alone then.
 	Partial bool
@@ -168,7 +170,7 @@ func (r *run) compare(ctx context.Context) error {
 // prune removes what the cluster no longer needs. That it cannot be removed does
 // not matter to the cluster.
 func (r *run) prune(ctx context.Context, last Objects) {
-	if err := r.c.prune(ctx, r.key, last.All(), r.Partial); err != nil {
+	if err := r.c.prune(ctx, r.key, append(last.All(), r.Templates...), r.Partial); err != nil {
 		r.Warn(fmt.Sprintf("the upgrade is done, and what it no longer needs could not be removed: %v", err))
 	}
 }

@@ -43,6 +43,9 @@ type Input struct {
 	Set versionsbundle.Set
 	// Namespace of all objects.
 	Namespace string
+	// Detached are the groups that the topology of a cluster from a ClusterClass is
+	// not to have.
+	Detached map[string]bool
 	// Downloads are the kubeadm programs that nodes may have to fetch.
 	Downloads []versionsbundle.Release
 }

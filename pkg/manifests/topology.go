@@ -29,11 +29,16 @@ func (r renderer) managedCluster() (templater.Object, error) {
 	if err != nil {
 		return templater.Object{}, err
 	}
-	groups := make([]clusterv1.MachineDeploymentTopology, len(spec.WorkerNodeGroupConfigurations))
+	var groups []clusterv1.MachineDeploymentTopology
 	for i, group := range spec.WorkerNodeGroupConfigurations {
-		if groups[i], err = r.managedGroup(group, field.NewPath("spec", "workerNodeGroupConfigurations").Index(i)); err != nil {
+		if r.Detached[group.Name] {
+			continue
+		}
+		topology, err := r.managedGroup(group, field.NewPath("spec", "workerNodeGroupConfigurations").Index(i))
+		if err != nil {
 			return templater.Object{}, err
 		}
+		groups = append(groups, topology)
 	}
 	variables, err := r.variables(r.provider.Variables(), spec.ClusterClass.Variables, field.NewPath("spec", "clusterClass", "variables"))
 	if err != nil {

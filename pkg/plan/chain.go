@@ -13,6 +13,8 @@ import (
 // Chain is the way of a cluster from a ClusterClass, which Cluster API goes by
 // itself: the plan is what it does, not what would be best.
 type Chain struct {
+	// From is the version that the topology has now.
+	From v1alpha1.Version
 	// Legs are the versions that the topology is given, one after the other. A
 	// leg begins when the one before it is done.
 	Legs []Leg
@@ -74,6 +76,9 @@ func (c Chain) arrival(target v1alpha1.Version) v1alpha1.Version {
 // follow gives every group the hops that Cluster API takes it through.
 func (p *planner) follow() {
 	for _, group := range p.in.Target.WorkerNodeGroups {
+		if p.own(group.Name) {
+			continue
+		}
 		from := p.in.Chain.arrival(p.in.Target.ControlPlane)
 		if part, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
 			from = part.Version
@@ -83,19 +88,30 @@ func (p *planner) follow() {
 }
 
 // Reached is how many of its steps a cluster has behind it that Cluster API takes
-// through the plan, when so many were behind it before. It is false where the
+// through the plan, when so many were behind it before. It is no more than the
+// steps before the next one that Cluster API does not take. It is false where the
 // versions of the parts are none that the plan passes through from there.
 func (p Plan) Reached(before int, c state.Cluster) (int, bool) {
-	for step := before; step <= len(p.Steps); step++ {
+	end := p.NextDetached(before)
+	for step := before; step <= end; step++ {
 		if !p.between(step, c) {
 			continue
 		}
-		for step < len(p.Steps) && (p.Steps[step].Beside || p.Steps[step].Done(c)) {
+		for step < end && (p.Steps[step].Beside || p.Steps[step].Done(c)) {
 			step++
 		}
 		return step, true
 	}
 	return before, false
+}
+
+// NextDetached is the index of the first step from one on that Cluster API does not
+// take; the number of steps where it takes them all.
+func (p Plan) NextDetached(from int) int {
+	for from < len(p.Steps) && !p.Steps[from].Detached {
+		from++
+	}
+	return from
 }
 
 // created is the version that a new group is made at.
@@ -120,6 +136,9 @@ func (p Plan) between(step int, c state.Cluster) bool {
 			continue
 		}
 		seen[group.Name] = true
+		if group.Detached {
+			continue // Cluster API has no hand in it
+		}
 		before, was := now.WorkerNodeGroups[group.Name]
 		after, is := then.WorkerNodeGroups[group.Name]
 		created, comes := p.created(group.Name)
@@ -157,7 +176,7 @@ func (p Plan) Unplanned(step int, c state.Cluster) string {
 	}
 	var differs, all []string
 	for _, part := range c.Parts() {
-		if part.Foreign {
+		if part.Foreign || part.Detached {
 			continue
 		}
 		is := fmt.Sprintf("%s is at %s", part.Name, part.Version)

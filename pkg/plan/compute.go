@@ -24,8 +24,14 @@ func Compute(in Input) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	if reasons := p.unreachable(); len(reasons) > 0 {
+		return Plan{}, &ImpossibleError{Reasons: reasons}
+	}
+	p.detach()
+	p.giveBack(true)
 	p.inPlace()
 	p.templates()
+	p.ownFirst()
 	p.underWay()
 	p.calledOff()
 	p.templatesAfterwards()
@@ -35,9 +41,11 @@ func Compute(in Input) (Plan, error) {
 			p.controlPlane(stop)
 		}
 	}
+	p.giveBack(false)
 	for _, step := range p.plan.Steps {
 		p.plan.count(step)
 	}
+	p.plan.Notes = p.notes()
 	return p.plan, nil
 }
 
@@ -77,9 +85,8 @@ func newPlanner(in Input) (*planner, error) {
 	reasons = p.foreign()
 	if in.Chain != nil {
 		p.follow()
-	} else {
-		reasons = append(reasons, p.schedule()...)
 	}
+	reasons = append(reasons, p.schedule()...)
 	p.departures()
 	if len(reasons) > 0 {
 		return nil, &ImpossibleError{Reasons: reasons}
@@ -120,10 +127,13 @@ func (p *planner) foreign() []string {
 	return reasons
 }
 
-// schedule decides when each group gets new machines, and returns for which
-// there is no way.
+// schedule decides when each group gets new machines that Cluster API does not
+// take along, and returns for which there is no way.
 func (p *planner) schedule() []string {
 	groups := p.in.Target.WorkerNodeGroups
+	if p.in.Chain != nil {
+		groups = p.ownGroups()
+	}
 	journeys := make([]journey, len(groups))
 	for i, group := range groups {
 		journeys[i] = p.journey(group)
@@ -187,7 +197,7 @@ func (p *planner) departures() {
 		}
 		leaves := departure{group: name, stop: p.road.last()}
 		if p.in.Chain != nil {
-			leaves.stop = 0 // Cluster API waits for nothing
+			leaves.stop = p.leaves(name)
 			p.removed = append(p.removed, leaves)
 			continue
 		}
@@ -247,9 +257,24 @@ func (p *planner) calledOff() {
 	p.addGroups(step)
 }
 
+// addGroups adds a step for the groups that Cluster API takes along, and one for
+// the others.
 func (p *planner) addGroups(step Step) {
-	if len(step.WorkerNodeGroups) > 0 {
-		p.add(step)
+	var along, own []Group
+	for _, group := range step.WorkerNodeGroups {
+		if p.own(group.Name) {
+			own = append(own, group)
+		} else {
+			along = append(along, group)
+		}
+	}
+	for _, groups := range [][]Group{along, own} {
+		if len(groups) > 0 {
+			step.WorkerNodeGroups = groups
+			step.Beside = step.Beside || step.UnderWay && step.Detached && p.mayGoOn(groups)
+			p.add(step)
+		}
+		step.Detached = true
 	}
 }
 
@@ -267,19 +292,27 @@ func (p *planner) controlPlane(stop int) {
 	p.add(step)
 }
 
-// rest is what happens while the control plane rests at a stop.
+// rest is what happens while the control plane rests at a stop. What Cluster API
+// takes along comes first: nothing waits in between.
 func (p *planner) rest(stop int) {
-	p.addGroups(p.rollouts(stop))
+	before := len(p.plan.Steps)
+	p.addGroups(p.rollouts(stop, false))
+	p.addGroups(p.rollouts(stop, true))
 	p.addGroups(p.arrivals(stop))
 	for _, forced := range []bool{true, false} {
 		p.addGroups(p.removals(stop, forced))
 	}
+	slices.SortStableFunc(p.plan.Steps[before:], func(a, b Step) int { return compareBools(a.Detached, b.Detached) })
 }
 
-// rollouts of the groups that move while the control plane rests at a stop.
-func (p *planner) rollouts(stop int) Step {
+// rollouts of the groups that move while the control plane rests at a stop: those
+// that Cluster API takes along, or the others.
+func (p *planner) rollouts(stop int, own bool) Step {
 	step := Step{Kind: Workers}
 	for _, group := range p.in.Target.WorkerNodeGroups {
+		if p.own(group.Name) != own {
+			continue
+		}
 		i := slices.IndexFunc(p.hops[group.Name], func(h hop) bool { return h.stop == stop })
 		if i < 0 {
 			continue
@@ -297,7 +330,7 @@ func (p *planner) rollouts(stop int) Step {
 		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, move)
 	}
-	step.Reason = p.whyNow(stop, step.WorkerNodeGroups) + p.deferred(step.WorkerNodeGroups)
+	step.Reason = p.whyNow(stop, step.WorkerNodeGroups, own) + p.deferred(step.WorkerNodeGroups)
 	return step
 }
 
@@ -333,7 +366,7 @@ func (p *planner) machines(group TargetGroup) int {
 
 // whyNow says why groups move while the control plane rests at a stop: because
 // its next move would leave some of them behind, or because it has arrived.
-func (p *planner) whyNow(stop int, groups []Group) string {
+func (p *planner) whyNow(stop int, groups []Group, own bool) string {
 	for _, next := range p.road.stops[stop+1:] {
 		var forced []string
 		for _, group := range groups {
@@ -345,7 +378,7 @@ func (p *planner) whyNow(stop int, groups []Group) string {
 			return fmt.Sprintf("before the control plane goes to %s: %s would be too old beside it", next, list(forced))
 		}
 	}
-	if slices.ContainsFunc(groups, func(g Group) bool { return p.in.Chain != nil && g.To != p.in.Target.ControlPlane }) {
+	if slices.ContainsFunc(groups, func(g Group) bool { return p.in.Chain != nil && !own && g.To != p.in.Target.ControlPlane }) {
 		return "before the topology gets its next version: Cluster API takes all parts to one first"
 	}
 	return "the version that the spec asks for"
@@ -360,11 +393,14 @@ func (p *planner) arrivals(stop int) Step {
 			continue
 		}
 		version := group.Version
-		if p.in.Chain != nil {
+		if p.in.Chain != nil && !group.Pinned {
 			version = p.in.Chain.arrival(version)
 		}
 		earliest := slices.IndexFunc(p.road.stops, func(v v1alpha1.Version) bool { return !version.After(v) })
-		if !group.Pinned && p.in.Chain == nil {
+		switch {
+		case p.own(group.Name):
+			earliest = p.nextBoundary(earliest)
+		case !group.Pinned && p.in.Chain == nil:
 			earliest = p.road.last()
 		}
 		if earliest == stop {

@@ -40,6 +40,9 @@ type Part struct {
 	// Former are the names of the templates that the outdated machines were made
 	// from, sorted.
 	Former []string
+	// Detached is true for a group that the topology of its cluster does not own,
+	// Between for one that is half-way out of it or into it.
+	Detached, Between bool
 }
 
 // Start is the live cluster.

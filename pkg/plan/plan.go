@@ -31,6 +31,8 @@ type Plan struct {
 	MachinesReplaced Machines `json:"machinesReplaced"`
 	MachinesAdded    Machines `json:"machinesAdded"`
 	MachinesRemoved  Machines `json:"machinesRemoved"`
+	// Notes are what else there is to know about it, as sentences.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Metadata names the cluster, and what of it the plan was made for.
@@ -65,6 +67,8 @@ const (
 	RemoveWorkers Kind = "RemoveWorkers" // worker node groups that are no longer wanted
 	Template      Kind = "Template"      // machines are replaced, and keep their version
 	InPlace       Kind = "InPlace"       // no machine is replaced
+	Detach        Kind = "Detach"        // worker node groups are taken out of the topology
+	Return        Kind = "Return"        // worker node groups are given back to it
 )
 
 // Step is one move of the control plane, or of a set of groups.
@@ -87,8 +91,11 @@ type Step struct {
 	UnderWay bool `json:"underWay,omitempty"`
 	// Beside is true for a step that is begun at once, and that no later step
 	// waits for.
-	Beside bool   `json:"beside,omitempty"`
-	Reason string `json:"reason"`
+	Beside bool `json:"beside,omitempty"`
+	// Detached is true for a step of a cluster from a ClusterClass that Cluster API
+	// does not take by itself: it is about groups that its topology does not have.
+	Detached bool   `json:"detached,omitempty"`
+	Reason   string `json:"reason"`
 }
 
 // Group is what a step does to one worker node group.
@@ -131,7 +138,7 @@ func (s Step) apply(versions *v1alpha1.ClusterVersions) {
 			versions.WorkerNodeGroups[group.Name] = group.To
 		case RemoveWorkers:
 			delete(versions.WorkerNodeGroups, group.Name)
-		case ControlPlane, Template, InPlace:
+		case ControlPlane, Template, InPlace, Detach, Return:
 		}
 	}
 }
@@ -142,7 +149,7 @@ func (s Step) Moves(part string) bool {
 	if part == v1alpha1.ControlPlaneName {
 		return s.Kind == ControlPlane || s.Kind == Template && len(s.WorkerNodeGroups) == 0
 	}
-	return s.Kind != InPlace && slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == part })
+	return s.Kind != InPlace && s.Kind != Detach && s.Kind != Return && slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == part })
 }
 
 // Parts are the parts that the step moves.
@@ -150,7 +157,7 @@ func (s Step) Parts() []string {
 	if s.Moves(v1alpha1.ControlPlaneName) {
 		return []string{v1alpha1.ControlPlaneName}
 	}
-	if s.Kind == InPlace {
+	if s.Kind == InPlace || s.Kind == Detach || s.Kind == Return {
 		return nil
 	}
 	parts := make([]string, len(s.WorkerNodeGroups))
@@ -206,6 +213,10 @@ func (s Step) about(part string, from, to v1alpha1.Version) string {
 		return fmt.Sprintf("group %s is removed", part)
 	case Template:
 		return fmt.Sprintf("other machines for %s at %s", part, to)
+	case Detach:
+		return fmt.Sprintf("group %s is detached at %s", part, to)
+	case Return:
+		return fmt.Sprintf("group %s is returned at %s", part, to)
 	default:
 		return fmt.Sprintf("changes of %s in place", part)
 	}

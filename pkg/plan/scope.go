@@ -50,13 +50,13 @@ func (s Start) AsTarget(wanted Target) Target {
 	left := maps.Clone(s.WorkerNodeGroups)
 	for _, group := range wanted.WorkerNodeGroups {
 		if part, exists := left[group.Name]; exists {
-			group.Version, group.Machines = part.Version, part.Machines
+			group.Version, group.Machines, group.Pinned = part.Version, part.Machines, group.Pinned || part.Detached
 			target.WorkerNodeGroups = append(target.WorkerNodeGroups, group)
 			delete(left, group.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
-		target.WorkerNodeGroups = append(target.WorkerNodeGroups, TargetGroup{Name: name, Version: left[name].Version, Machines: left[name].Machines})
+		target.WorkerNodeGroups = append(target.WorkerNodeGroups, TargetGroup{Name: name, Version: left[name].Version, Machines: left[name].Machines, Pinned: left[name].Detached})
 	}
 	return target
 }

@@ -18,7 +18,9 @@ func StartOf(c state.Cluster) Start {
 			start.Foreign = append(start.Foreign, Foreign{Object: group.Object, Version: group.Oldest()})
 			continue
 		}
-		start.WorkerNodeGroups[group.Name] = partOf(group)
+		part := partOf(group)
+		part.Between = c.Between(group.Name)
+		start.WorkerNodeGroups[group.Name] = part
 	}
 	for _, other := range c.Others {
 		if !other.Version.IsZero() {
@@ -29,7 +31,7 @@ func StartOf(c state.Cluster) Start {
 }
 
 func partOf(p state.Part) Part {
-	return Part{Version: p.Version, Oldest: p.Oldest(), Machines: p.Replicas, Outdated: p.ToReplace(), Fresh: p.Ready(), Former: p.Former}
+	return Part{Version: p.Version, Oldest: p.Oldest(), Machines: p.Replicas, Outdated: p.ToReplace(), Fresh: p.Ready(), Former: p.Former, Detached: p.Detached}
 }
 
 // Floor is the oldest version that each part may be asked for: the one that is
@@ -44,25 +46,13 @@ func (s Start) Floor() v1alpha1.ClusterVersions {
 	return floor
 }
 
-// OldestGroup is the oldest version that a worker node group is specified at; zero
-// where there are none.
-func (s Start) OldestGroup() v1alpha1.Version {
-	var oldest v1alpha1.Version
-	for _, group := range s.WorkerNodeGroups {
-		if oldest.IsZero() || group.Version.Before(oldest) {
-			oldest = group.Version
-		}
-	}
-	return oldest
-}
-
 // MetadataOf names a live cluster and the generations that a plan is made for.
 func MetadataOf(c state.Cluster, spec string) Metadata {
 	m := Metadata{Name: c.Name, Namespace: c.Namespace, UID: c.UID, Spec: spec, Generations: map[string]int64{"Cluster/" + c.Name: c.Generation}}
 	for _, part := range c.Parts() {
 		// Cluster API changes the parts of a topology at any time, as the next step of
 		// an upgrade that was stopped; no plan is stale for that.
-		if c.Topology == nil || part.Foreign {
+		if c.Topology == nil || part.Foreign || part.Detached {
 			m.Generations[part.Object] = part.Generation
 		}
 	}
@@ -75,8 +65,12 @@ func (s Step) Done(c state.Cluster) bool {
 	if s.Moves(v1alpha1.ControlPlaneName) {
 		return c.ControlPlane.Version == s.To && c.ControlPlane.Done()
 	}
-	if s.Kind == InPlace {
+	switch s.Kind {
+	case InPlace:
 		return true
+	case Detach, Return:
+		return !slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return !moved(c, g.Name, s.Kind) })
+	default:
 	}
 	return !slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return !s.groupDone(c, g) })
 }
@@ -87,6 +81,13 @@ func (s Step) groupDone(c state.Cluster, group Group) bool {
 		return !exists
 	}
 	return exists && part.Version == group.To && part.Done()
+}
+
+// moved tells whether a group is out of the topology, or in it, and nothing is left
+// to be done for that.
+func moved(c state.Cluster, group string, kind Kind) bool {
+	part, exists := c.Group(group)
+	return exists && part.Detached == (kind == Detach) && c.InTopology(group) == (kind == Return) && c.Pause == nil
 }
 
 // GroupDone is Done for one of the step's groups.

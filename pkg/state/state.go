@@ -20,6 +20,8 @@ type Cluster struct {
 	// Phase as Cluster API calls it: Pending, Provisioning, Provisioned, Deleting, Failed.
 	Phase  string `json:"phase"`
 	Paused bool   `json:"paused,omitempty"`
+	// Pause is what clusterctl-x paused the cluster for; nil where it did not.
+	Pause *Pause `json:"pause,omitempty"`
 	// Deleting is true once the cluster was told to go away.
 	Deleting bool `json:"deleting,omitempty"`
 	// Infrastructure says why the cluster's infrastructure is not provisioned;
@@ -50,6 +52,15 @@ type Part struct {
 	Object string `json:"object"` // Kind/name
 	// Foreign is true for a group that somebody else made.
 	Foreign bool `json:"foreign,omitempty"`
+	// Detached is true for a worker node group of a cluster from a ClusterClass whose
+	// MachineDeployment the topology does not own: clusterctl-x looks after it.
+	Detached bool `json:"detached,omitempty"`
+	// MadeFrom is the content of the class, as Topology.Content has it, that a
+	// detached group was last written from.
+	MadeFrom string `json:"madeFrom,omitempty"`
+	// PauseSeen is true once Cluster API has seen, at the object's latest change,
+	// that its cluster is paused.
+	PauseSeen bool `json:"-"`
 	// Paused is true where Cluster API was told to leave the object alone.
 	Paused bool `json:"paused,omitempty"`
 	// Generation of the object.

@@ -22,6 +22,9 @@ type Topology struct {
 	// Upgrading is true until Cluster API has ended the latest upgrade, which is a
 	// moment after all parts are there: it takes no other version before.
 	Upgrading bool `json:"upgrading,omitempty"`
+	// PauseSeen is true once Cluster API has seen that the cluster is paused, and
+	// carries nothing over any more.
+	PauseSeen bool `json:"-"`
 }
 
 // TopologyGroup is a worker node group of a topology.
@@ -72,7 +75,7 @@ func (c Cluster) frozen() []Part {
 	deferred := c.Topology.Deferred()
 	var groups []Part
 	for _, group := range c.WorkerNodeGroups {
-		if deferred[group.Name] != "" && !group.Foreign && group.Version != c.Topology.Version {
+		if deferred[group.Name] != "" && !group.Foreign && !group.Detached && group.Version != c.Topology.Version {
 			groups = append(groups, group)
 		}
 	}
@@ -92,8 +95,8 @@ func (c Cluster) carriedOver() bool {
 		}
 	}
 	for _, group := range c.WorkerNodeGroups {
-		if !group.Foreign && !wanted[group.Name] {
-			return false // is on its way out
+		if !group.Foreign && wanted[group.Name] == group.Detached {
+			return false // is on its way out, or between
 		}
 	}
 	return c.Topology.Settled

@@ -35,6 +35,8 @@ func (c Cluster) Waiting() string {
 // empty where there is nothing.
 func (c Cluster) Obstacle() string {
 	switch {
+	case c.Paused && c.Pause != nil:
+		return c.Pause.String()
 	case c.Paused:
 		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
 	case c.Deleting:

@@ -68,9 +68,12 @@ func managedGroups(groups []v1alpha1.WorkerNodeGroupConfiguration, path *field.P
 	}
 	for i, group := range groups {
 		at := path.Index(i)
-		if group.Pinned() {
-			errs = append(errs, field.Forbidden(at.Child("kubernetesVersion"),
-				"a group of a cluster with a clusterClass follows the cluster: Cluster API has one version for all of it; remove the version, and give the group deferUpgrade to keep it where it is for a while"))
+		const sequence = "a group with a kubernetesVersion is in nobody's upgrade sequence; remove one of the two"
+		if group.Pinned() && group.DeferUpgrade {
+			errs = append(errs, field.Forbidden(at.Child("deferUpgrade"), sequence))
+		}
+		if group.Pinned() && group.HoldUpgradeSequence {
+			errs = append(errs, field.Forbidden(at.Child("holdUpgradeSequence"), sequence))
 		}
 		errs = append(errs, atMost(group.Class, maxClassLength, at.Child("class"))...)
 		errs = append(errs, variables(group.Variables, at.Child("variables"))...)

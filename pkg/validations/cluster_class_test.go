@@ -67,7 +67,7 @@ func TestSpecClassOfAGroup(t *testing.T) {
 			change(&c.Spec.WorkerNodeGroupConfigurations[1])
 		})
 	}
-	const follows = secondGroup + ".kubernetesVersion: Forbidden: a group of a cluster with a clusterClass follows the cluster: Cluster API has one version for all of it; remove the version, and give the group deferUpgrade to keep it where it is for a while"
+	const inNoSequence = ": Forbidden: a group with a kubernetesVersion is in nobody's upgrade sequence; remove one of the two"
 	groups := func(number int) func(*v1alpha1.Cluster) {
 		return fromClass(func(c *v1alpha1.Cluster) {
 			c.Spec.WorkerNodeGroupConfigurations = nil
@@ -77,11 +77,12 @@ func TestSpecClassOfAGroup(t *testing.T) {
 		})
 	}
 	testSpec(t, map[string]specTest{
-		"another class":   {class("arm64"), nil},
-		"256 characters":  {class(long(256)), nil},
-		"257 characters":  {class(long(257)), []string{secondGroup + ".class: Invalid value: must have at most 256 bytes, and has 257; shorten it"}},
-		"pinned":          {pinned(func(*v1alpha1.WorkerNodeGroupConfiguration) {}), []string{follows}},
-		"pinned and held": {pinned(func(g *v1alpha1.WorkerNodeGroupConfiguration) { g.HoldUpgradeSequence = true }), []string{follows}},
+		"another class":       {class("arm64"), nil},
+		"256 characters":      {class(long(256)), nil},
+		"257 characters":      {class(long(257)), []string{secondGroup + ".class: Invalid value: must have at most 256 bytes, and has 257; shorten it"}},
+		"pinned":              {pinned(func(*v1alpha1.WorkerNodeGroupConfiguration) {}), nil},
+		"pinned and held":     {pinned(func(g *v1alpha1.WorkerNodeGroupConfiguration) { g.HoldUpgradeSequence = true }), []string{secondGroup + ".holdUpgradeSequence" + inNoSequence}},
+		"pinned and deferred": {pinned(func(g *v1alpha1.WorkerNodeGroupConfiguration) { g.DeferUpgrade = true }), []string{secondGroup + ".deferUpgrade" + inNoSequence}},
 		"deferred and held": {fromClass(func(c *v1alpha1.Cluster) {
 			c.Spec.WorkerNodeGroupConfigurations[0].DeferUpgrade, c.Spec.WorkerNodeGroupConfigurations[1].HoldUpgradeSequence = true, true
 		}), nil},

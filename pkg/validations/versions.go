@@ -83,8 +83,7 @@ func withKubeadm(bundles *versionsbundle.Bundles) string {
 
 // pinned visits the worker node groups that have a version of their own, with
 // its path. A version that could not be resolved is left out, and so are groups
-// that share a name: which of them has which version is not known. With a
-// clusterClass no group may have one, which is told alone.
+// that share a name: which of them has which version is not known.
 func pinned(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) iter.Seq2[*field.Path, v1alpha1.WorkerNodeGroupConfiguration] {
 	named := map[string]int{}
 	for _, group := range cluster.Spec.WorkerNodeGroupConfigurations {
@@ -93,7 +92,7 @@ func pinned(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) iter.S
 	path := field.NewPath("spec", "workerNodeGroupConfigurations")
 	return func(yield func(*field.Path, v1alpha1.WorkerNodeGroupConfiguration) bool) {
 		for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
-			if !group.Pinned() || cluster.Spec.ClusterClass != nil || named[group.Name] > 1 || versions.WorkerNodeGroups[group.Name].IsZero() {
+			if !group.Pinned() || named[group.Name] > 1 || versions.WorkerNodeGroups[group.Name].IsZero() {
 				continue
 			}
 			if !yield(path.Index(i).Child("kubernetesVersion"), group) {

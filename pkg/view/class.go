@@ -21,6 +21,10 @@ func (s Style) ClassPlan(w io.Writer, p plan.ClassPlan) error {
 	for _, cluster := range p.Clusters {
 		if cluster.Empty() {
 			unchanged++
+			if len(cluster.Notes) > 0 {
+				fmt.Fprintf(&b, "Cluster %s/%s is unchanged.\n", cluster.Metadata.Namespace, cluster.Metadata.Name)
+				notes(&b, cluster)
+			}
 			continue
 		}
 		if err := s.Plan(&b, cluster); err != nil {

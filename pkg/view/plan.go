@@ -36,8 +36,15 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 		}
 	}
 	fmt.Fprintf(&b, "In all: %s.\n", total(p))
+	notes(&b, p)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func notes(b *strings.Builder, p plan.Plan) {
+	for _, note := range p.Notes {
+		fmt.Fprintf(b, "Note: %s.\n", note)
+	}
 }
 
 // move is what a step does to one part, in columns.
@@ -81,6 +88,10 @@ func fromTo(kind plan.Kind, from, to v1alpha1.Version, alone bool) string {
 		return "removed"
 	case plan.Template:
 		return "stays at " + to.String()
+	case plan.Detach:
+		return "detached at " + to.String()
+	case plan.Return:
+		return "returned at " + to.String()
 	default:
 		if alone {
 			return "scaled"

@@ -45,7 +45,10 @@ func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 	cluster, lags := described.Cluster, described.Lags
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Cluster %s/%s  %s, created %s ago\n", s.mark(cluster.Done()), cluster.Namespace, cluster.Name, cluster.Phase, age(cluster.Created, now))
-	if cluster.Paused {
+	switch {
+	case cluster.Pause != nil:
+		fmt.Fprintf(&b, "  paused: %s\n", *cluster.Pause)
+	case cluster.Paused:
 		b.WriteString("  paused: Cluster API does nothing until spec.paused of the Cluster is not true\n")
 	}
 	if err := s.topology(&b, described); err != nil {

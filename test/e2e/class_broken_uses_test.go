@@ -115,9 +115,9 @@ func usesOfAClass() map[string]brokenUse {
 			"upgrade cluster", managedSpec, []string{"    name: handmade", "    name: \"\""}, 2,
 			"cluster.yaml:7: spec.clusterClass.name: Required value: the name of a ClusterClass of the management cluster; 'clusterctl-x generate clusterclass' makes one\n",
 		},
-		"pinned group": {
-			"upgrade cluster", managedSpec, []string{ofLarge, ofLarge + "    kubernetesVersion: \"1.31\"\n"}, 2,
-			"cluster.yaml:20: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Forbidden: a group of a cluster with a clusterClass follows the cluster: Cluster API has one version for all of it; remove the version, and give the group deferUpgrade to keep it where it is for a while\n",
+		"group pinned and deferred": {
+			"upgrade cluster", managedSpec, []string{ofLarge, ofLarge + "    kubernetesVersion: \"1.31\"\n    deferUpgrade: true\n"}, 2,
+			"cluster.yaml:21: spec.workerNodeGroupConfigurations[1].deferUpgrade: Forbidden: a group with a kubernetesVersion is in nobody's upgrade sequence; remove one of the two\n",
 		},
 		"deferUpgrade without a class": {
 			"upgrade cluster", classicSpec, []string{"  - name: md-0", "  - name: md-0\n    deferUpgrade: true"}, 2,

@@ -4,6 +4,9 @@
 package topology
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -31,6 +34,14 @@ func (c Class) Versions() []v1alpha1.Version {
 		}
 	}
 	return versions
+}
+
+// Content is a hash of all that clusters of the class are made from: its templates
+// are never changed, and it names them.
+func (c Class) Content() (string, error) {
+	text, err := json.Marshal(c.Spec)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])[:10], err
 }
 
 // References are to the templates that a class names.

@@ -104,7 +104,7 @@ func part(name, owner string, object, machine, bootstrap *unstructured.Unstructu
 		sum := sha256.Sum256(content)
 		template = renamed(template, owner+"-"+hex.EncodeToString(sum[:])[:10])
 		objects = append(objects, template)
-		if err := refer(object, template); err != nil {
+		if err := Refer(object, template.GetKind(), template.GetName()); err != nil {
 			return nil, err
 		}
 	}
@@ -120,15 +120,15 @@ func part(name, owner string, object, machine, bootstrap *unstructured.Unstructu
 	return objects, nil
 }
 
-// refer puts the name of a template where an object refers to its kind.
-func refer(object, template *unstructured.Unstructured) error {
+// Refer puts the name of a template where an object refers to its kind.
+func Refer(object *unstructured.Unstructured, kind, name string) error {
 	for _, path := range changes.References(object.GetKind()) {
-		kind, there, err := unstructured.NestedString(object.Object, append(slices.Clone(path), "kind")...)
+		there, found, err := unstructured.NestedString(object.Object, append(slices.Clone(path), "kind")...)
 		if err != nil {
 			return err
 		}
-		if there && kind == template.GetKind() {
-			return unstructured.SetNestedField(object.Object, template.GetName(), append(slices.Clone(path), "name")...)
+		if found && there == kind {
+			return unstructured.SetNestedField(object.Object, name, append(slices.Clone(path), "name")...)
 		}
 	}
 	return nil
@@ -138,6 +138,10 @@ func renamed(object *unstructured.Unstructured, name string) *unstructured.Unstr
 	object = object.DeepCopy()
 	object.SetName(name)
 	object.SetOwnerReferences(nil)
+	// What is of the class's own templates is none of what is made from them.
+	for _, field := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
 	// They name what it was made from, and that is compared itself.
 	annotations := object.GetAnnotations()
 	delete(annotations, clusterv1.TemplateClonedFromNameAnnotation)

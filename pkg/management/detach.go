@@ -1,0 +1,211 @@
+package management
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// topologyOwner is the name under which Cluster API owns the fields of what it makes
+// for a topology.
+const topologyOwner = client.FieldOwner("capi-topology")
+
+// dropEntries takes those entries of the groups out of the topology that stayed in
+// it because others own fields of them too.
+func (f *follower) dropEntries(ctx context.Context, h handover) error {
+	return f.update(ctx, func() (*unstructured.Unstructured, bool, error) {
+		cluster, err := f.read(ctx, "Cluster", f.key.Name)
+		if err != nil {
+			return nil, false, err
+		}
+		path := []string{"spec", "topology", "workers", "machineDeployments"}
+		entries, _, err := unstructured.NestedSlice(cluster.Object, path...)
+		if err != nil {
+			return nil, false, err
+		}
+		kept := slices.DeleteFunc(slices.Clone(entries), func(entry any) bool {
+			fields, is := entry.(map[string]any)
+			name, named := fields["name"].(string)
+			return is && named && slices.Contains(h.groups, handedGroup{name, true})
+		})
+		return cluster, len(kept) < len(entries), unstructured.SetNestedSlice(cluster.Object, kept, path...)
+	})
+}
+
+// read returns an object of the cluster as it is.
+func (f *follower) read(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(kind))
+	err := patiently(ctx, func() error { return f.c.Get(ctx, client.ObjectKey{Namespace: f.key.Namespace, Name: name}, object) })
+	return object, err
+}
+
+// relabel gives the objects of a group into the hands of clusterctl-x, or back into
+// those of Cluster API. The MachineDeployment comes last: it is what tells whose
+// the group is.
+func (f *follower) relabel(ctx context.Context, part state.Part, h handover, out bool) error {
+	_, name, _ := strings.Cut(part.Object, "/")
+	deployment, err := f.read(ctx, "MachineDeployment", name)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", part.Object, err)
+	}
+	if err := f.labelTemplates(ctx, deployment, out); err != nil {
+		return err
+	}
+	// Health checks have the name of what they look after.
+	err = f.update(ctx, func() (*unstructured.Unstructured, bool, error) {
+		check, err := f.read(ctx, "MachineHealthCheck", name)
+		if err != nil {
+			return nil, false, client.IgnoreNotFound(err)
+		}
+		return check, true, f.hand(check, part.Name, out)
+	})
+	if err != nil {
+		return err
+	}
+	return f.update(ctx, func() (*unstructured.Unstructured, bool, error) {
+		deployment, err := f.read(ctx, "MachineDeployment", name)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := f.hand(deployment, part.Name, out); err != nil {
+			return nil, false, err
+		}
+		return deployment, true, f.handDeployment(deployment, part.Name, f.Stages[h.end].Parts[part.Name], out)
+	})
+}
+
+// update reads an object and writes it as it was changed, once more where somebody
+// else was faster. The change says whether there is anything to write.
+func (f *follower) update(ctx context.Context, change func() (*unstructured.Unstructured, bool, error)) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		object, changed, err := change()
+		if err != nil || !changed {
+			return err
+		}
+		err = whileHeld(ctx, func() error { return f.c.Update(ctx, object, FieldOwner) })
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", changes.ObjectName(object), err)
+		}
+		return nil
+	})
+}
+
+// labelTemplates marks what the machines of a group are made from, so that it is
+// removed when nothing uses it any more: Cluster API does that for its own groups
+// only.
+func (f *follower) labelTemplates(ctx context.Context, deployment *unstructured.Unstructured, out bool) error {
+	if !out {
+		return nil // removing what is unused is right whoever made it
+	}
+	for _, path := range changes.References(deployment.GetKind()) {
+		reference, found, err := unstructured.NestedStringMap(deployment.Object, path...)
+		if err != nil || !found {
+			return err
+		}
+		template, err := f.c.referred(ctx, f.key.Namespace, schema.GroupKind{Group: reference["apiGroup"], Kind: reference["kind"]}, reference["name"])
+		if err != nil {
+			return err
+		}
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, ClusterLabel, f.key.Name))
+		if err := whileHeld(ctx, func() error { return f.c.Patch(ctx, template, patch, FieldOwner) }); err != nil {
+			return fmt.Errorf("labelling %s: %w", changes.ObjectName(template), err)
+		}
+	}
+	return nil
+}
+
+// hand makes an object of a group one of clusterctl-x, or of Cluster API: whoever
+// owns its fields may change them and take them away.
+func (f *follower) hand(object *unstructured.Unstructured, group string, out bool) error {
+	labels := object.GetLabels()
+	from, to := FieldOwner, topologyOwner
+	if out {
+		from, to = topologyOwner, FieldOwner
+		labels[ClusterLabel], labels[WorkerNodeGroupLabel] = f.key.Name, group
+	} else {
+		delete(labels, ClusterLabel)
+	}
+	object.SetLabels(labels)
+	return giveFields(object, string(from), string(to))
+}
+
+// handDeployment makes a MachineDeployment one that the topology has, or has not.
+// Its machines are marked too, in place: the generation tells then how much of this
+// Cluster API has seen.
+func (f *follower) handDeployment(deployment *unstructured.Unstructured, group string, wanted []*unstructured.Unstructured, out bool) error {
+	labels, annotations := deployment.GetLabels(), deployment.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	ofMachines, _, err := unstructured.NestedStringMap(deployment.Object, "spec", "template", "metadata", "annotations")
+	if err != nil {
+		return err
+	}
+	if ofMachines == nil {
+		ofMachines = map[string]string{}
+	}
+	if out {
+		delete(labels, clusterv1.ClusterTopologyOwnedLabel)
+		delete(labels, clusterv1.ClusterTopologyMachineDeploymentNameLabel)
+		ofMachines[DetachedAnnotation] = ""
+		for _, object := range wanted {
+			if isKind(object, "MachineDeployment") {
+				maps.Copy(annotations, object.GetAnnotations())
+			}
+		}
+		// Cluster API takes its finalizer away from its own groups only.
+		deployment.SetFinalizers(slices.DeleteFunc(deployment.GetFinalizers(), func(name string) bool { return name == clusterv1.MachineDeploymentTopologyFinalizer }))
+	} else {
+		labels[clusterv1.ClusterTopologyOwnedLabel], labels[clusterv1.ClusterTopologyMachineDeploymentNameLabel] = "", group
+		delete(ofMachines, DetachedAnnotation)
+		delete(annotations, ClassContentAnnotation)
+		delete(annotations, clusterv1.MachineSetSkipPreflightChecksAnnotation)
+	}
+	deployment.SetLabels(labels)
+	deployment.SetAnnotations(annotations)
+	return unstructured.SetNestedStringMap(deployment.Object, ofMachines, "spec", "template", "metadata", "annotations")
+}
+
+// giveFields gives all fields that one manager applied to another one.
+func giveFields(object *unstructured.Unstructured, from, to string) error {
+	var kept []metav1.ManagedFieldsEntry
+	var given *metav1.ManagedFieldsEntry
+	all := fieldpath.NewSet()
+	for _, entry := range object.GetManagedFields() {
+		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" || entry.Manager != from && entry.Manager != to {
+			kept = append(kept, entry)
+			continue
+		}
+		var fields fieldpath.Set
+		if err := fields.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+			return fmt.Errorf("reading who owns the fields of %s: %w", changes.ObjectName(object), err)
+		}
+		all, given = all.Union(&fields), &entry
+	}
+	if given == nil {
+		return nil
+	}
+	text, err := all.ToJSON()
+	if err != nil {
+		return fmt.Errorf("writing who owns the fields of %s: %w", changes.ObjectName(object), err)
+	}
+	given.Manager, given.FieldsV1 = to, &metav1.FieldsV1{Raw: text}
+	object.SetManagedFields(append(kept, *given))
+	return nil
+}

@@ -1,0 +1,50 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Pause says why clusterctl-x paused a cluster. It is written on the Cluster
+// together with the pause, and taken away together with it.
+type Pause struct {
+	// Why is what is done meanwhile, as "detach md-0".
+	Why string `json:"why"`
+	// By is who runs clusterctl-x, and where.
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
+}
+
+// String says it in a sentence, with what to do.
+func (p Pause) String() string {
+	return fmt.Sprintf("clusterctl-x paused the cluster to %s (%s, %s); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause",
+		p.Why, p.By, p.Since.UTC().Format(time.RFC3339))
+}
+
+// Attached is the cluster with those parts alone that Cluster API looks after for
+// its topology.
+func (c Cluster) Attached() Cluster {
+	c.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(c.WorkerNodeGroups), func(p Part) bool { return p.Detached })
+	return c
+}
+
+// InTopology tells whether the topology of the cluster asks for a group.
+func (c Cluster) InTopology(group string) bool {
+	return c.Topology != nil && slices.ContainsFunc(c.Topology.Groups, func(g TopologyGroup) bool { return g.Name == group })
+}
+
+// Between tells whether a group is half-way out of the topology, or into it: what
+// began that was stopped.
+func (c Cluster) Between(group string) bool {
+	part, exists := c.Group(group)
+	if !exists || c.Topology == nil {
+		return false
+	}
+	if part.Detached {
+		return c.InTopology(group)
+	}
+	// Without a pause of ours it is on its way out, because somebody took its entry
+	// away.
+	return !c.InTopology(group) && c.Pause != nil
+}
