@@ -56,35 +56,39 @@ func (a *app) describeClusterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			variables, err := variablesOfLive(ctx, l)
-			if err != nil {
-				a.warning("its variables cannot be told: %v", err)
+			described := view.Described{Cluster: l.state, Lags: asked.lags(l.state), Frozen: l.state.Frozen()}
+			if err := describeClass(ctx, l, &described); err != nil {
+				a.warning("its ClusterClass cannot be told: %v", err)
 			}
-			described := view.Described{Cluster: l.state, Lags: asked.lags(l.state), Frozen: l.state.Frozen(), Variables: variables}
 			return a.print(document("Cluster", described), func() error { return a.style(a.out).Tree(a.out, described, time.Now()) })
 		},
 	}
 }
 
-// variablesOfLive are those of a cluster from a ClusterClass. Without its class
-// there is nothing to say about them.
-func variablesOfLive(ctx context.Context, l live) ([]view.Variable, error) {
+// describeClass adds what the class of a cluster says about it. Without its class
+// there is nothing to say.
+func describeClass(ctx context.Context, l live, described *view.Described) error {
 	if l.state.Topology == nil {
-		return nil, nil
+		return nil
 	}
 	cluster, err := l.LiveCluster(ctx, l.key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	class, exists, err := l.ClassAlone(ctx, cluster.GetClassKey())
 	if err != nil || !exists {
-		return nil, err
+		return err
 	}
-	var variables []view.Variable
 	for _, variable := range topology.Variables(class.ClusterClass, cluster) {
-		variables = append(variables, view.Variable(variable))
+		described.Variables = append(described.Variables, view.Variable(variable))
 	}
-	return variables, nil
+	content, err := class.Content()
+	for _, group := range l.state.WorkerNodeGroups {
+		if group.Detached && group.MadeFrom != content {
+			described.Unreached = append(described.Unreached, group.Name)
+		}
+	}
+	return err
 }
 
 // find looks at the cluster of a name. It is an error where there is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -147,9 +148,7 @@ func detached(deployment *unstructured.Unstructured, labels map[string]string, c
 		annotations = map[string]string{}
 	}
 	annotations[management.ClassContentAnnotation] = content
-	annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = strings.Join([]string{
-		string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew), string(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew),
-	}, ",")
+	annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = management.SkippedPreflightChecks
 	deployment.SetAnnotations(annotations)
 	return unstructured.SetNestedField(deployment.Object, "", "spec", "template", "metadata", "annotations", management.DetachedAnnotation)
 }
@@ -274,9 +273,18 @@ func (p prepared) ownChanges(first management.Objects, from origin) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		sorted[name] = found[name]
+		sorted[name] = withoutContent(found[name])
 	}
 	return sorted, nil
+}
+
+// withoutContent leaves out that a group is marked as made from another content of
+// the class, where more is told of that.
+func withoutContent(found plan.Changes) plan.Changes {
+	if len(found.Rolling) > 0 {
+		found.InPlace = slices.DeleteFunc(found.InPlace, func(line string) bool { return strings.Contains(line, management.ClassContentAnnotation) })
+	}
+	return found
 }
 
 // changesOfClass are those of a group that is in the topology, at a version.

@@ -43,6 +43,9 @@ const (
 	// ClassContentAnnotation of the MachineDeployment of a detached group is a hash of
 	// the ClusterClass that its templates were made from.
 	ClassContentAnnotation = "clusterctl-x.io/class-content"
+	// SkippedPreflightChecks lets a detached group have machines of another version
+	// than the control plane.
+	SkippedPreflightChecks = string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew) + "," + string(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew)
 	// DetachedAnnotation is on the machines of a detached group.
 	DetachedAnnotation = "clusterctl-x.io/detached"
 )

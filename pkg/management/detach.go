@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ func (f *follower) read(ctx context.Context, kind, name string) (*unstructured.U
 // relabel gives the objects of a group into the hands of clusterctl-x, or back into
 // those of Cluster API. The MachineDeployment comes last: it is what tells whose
 // the group is.
-func (f *follower) relabel(ctx context.Context, part state.Part, h handover, out bool) error {
+func (f *follower) relabel(ctx context.Context, part state.Part, out bool) error {
 	_, name, _ := strings.Cut(part.Object, "/")
 	deployment, err := f.read(ctx, "MachineDeployment", name)
 	if err != nil {
@@ -86,7 +85,7 @@ func (f *follower) relabel(ctx context.Context, part state.Part, h handover, out
 		if err := f.hand(deployment, part.Name, out); err != nil {
 			return nil, false, err
 		}
-		return deployment, true, f.handDeployment(deployment, part.Name, f.Stages[h.end].Parts[part.Name], out)
+		return deployment, true, handDeployment(deployment, part.Name, out)
 	})
 }
 
@@ -148,7 +147,7 @@ func (f *follower) hand(object *unstructured.Unstructured, group string, out boo
 // handDeployment makes a MachineDeployment one that the topology has, or has not.
 // Its machines are marked too, in place: the generation tells then how much of this
 // Cluster API has seen.
-func (f *follower) handDeployment(deployment *unstructured.Unstructured, group string, wanted []*unstructured.Unstructured, out bool) error {
+func handDeployment(deployment *unstructured.Unstructured, group string, out bool) error {
 	labels, annotations := deployment.GetLabels(), deployment.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -164,11 +163,7 @@ func (f *follower) handDeployment(deployment *unstructured.Unstructured, group s
 		delete(labels, clusterv1.ClusterTopologyOwnedLabel)
 		delete(labels, clusterv1.ClusterTopologyMachineDeploymentNameLabel)
 		ofMachines[DetachedAnnotation] = ""
-		for _, object := range wanted {
-			if isKind(object, "MachineDeployment") {
-				maps.Copy(annotations, object.GetAnnotations())
-			}
-		}
+		annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = SkippedPreflightChecks
 		// Cluster API takes its finalizer away from its own groups only.
 		deployment.SetFinalizers(slices.DeleteFunc(deployment.GetFinalizers(), func(name string) bool { return name == clusterv1.MachineDeploymentTopologyFinalizer }))
 	} else {

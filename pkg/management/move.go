@@ -124,7 +124,7 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 	case len(moved.Reasons) > 0:
 		return false, moved
 	case complete && !cluster.Paused:
-		return cluster.Generation >= f.generations[wholeCluster], nil
+		return true, f.adopt(ctx, h)
 	case !cluster.Paused || !written:
 		return false, f.pause(ctx, h)
 	case !cluster.Topology.PauseSeen:
@@ -134,7 +134,7 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 	for _, group := range h.groups {
 		part, _ := cluster.Group(group.name)
 		if part.Detached != group.out {
-			if err := f.relabel(ctx, part, h, group.out); err != nil {
+			if err := f.relabel(ctx, part, group.out); err != nil {
 				return false, err
 			}
 		}
@@ -144,6 +144,19 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 		return false, nil
 	}
 	return false, f.writeAll(ctx, f.Stages[h.end].Cluster)
+}
+
+// adopt writes what else there is to write of groups that were taken out.
+func (f *follower) adopt(ctx context.Context, h handover) error {
+	for _, group := range h.groups {
+		if !group.out {
+			continue
+		}
+		if err := f.writePart(ctx, h.end, group.name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pause writes the Cluster as it is to be afterwards, and paused, with a mark that

@@ -31,7 +31,7 @@ func Lags(c state.Cluster, pinned func(group string) bool, policy skew.Policy) [
 		if group.Version.IsZero() || c.ControlPlane.Version.IsZero() {
 			continue
 		}
-		lag := Lag{WorkerNodeGroup: group.Name, Version: group.Oldest(), Pinned: pinned(group.Name)}
+		lag := Lag{WorkerNodeGroup: group.Name, Version: group.Oldest(), Pinned: pinned(group.Name) || group.Detached}
 		lag.Blocks = policy.Newest(lag.Version)
 		lag.Behind = int(c.ControlPlane.Version.Minor().Minor) - int(lag.Version.Minor().Minor)
 		lag.Margin = int(lag.Blocks.Minor) - int(c.ControlPlane.Version.Minor().Minor)

@@ -26,6 +26,9 @@ type Described struct {
 	Lags []plan.Lag `json:"lags,omitempty"`
 	// Frozen says what waits for groups that are told to wait.
 	Frozen []string `json:"frozen,omitempty"`
+	// Unreached are the detached groups that the latest changes of the ClusterClass
+	// have not reached.
+	Unreached []string `json:"unreached,omitempty"`
 	// Variables of a cluster from a ClusterClass.
 	Variables []Variable `json:"variables,omitempty"`
 }
@@ -97,6 +100,9 @@ func (s Style) topology(w io.Writer, described Described) error {
 	}
 	for _, line := range described.Frozen {
 		fmt.Fprintf(w, "  %s\n", line)
+	}
+	for _, group := range described.Unreached {
+		fmt.Fprintf(w, "  %s is pinned, and was made before the latest change of the class, which reaches it by 'clusterctl-x upgrade cluster' with its file\n", group)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, variable := range described.Variables {

@@ -48,6 +48,7 @@ type classPlan struct {
 	Clusters []struct {
 		upgradePlan
 		Metadata struct{ Name string }
+		Notes    []string
 	}
 	MachinesReplaced struct{ ControlPlane, Workers int }
 }
