@@ -107,6 +107,9 @@ func (f *follower) handover() handover {
 // MachineDeployment it does not own. What it acts on may be a moment old, so that
 // nothing goes on before it has seen the pause, and what was written under it.
 func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handover) (bool, error) {
+	if cluster.Generation < f.generations[wholeCluster] {
+		return false, nil
+	}
 	moved := &MovedError{Cluster: f.key.String()}
 	written, complete := true, true // of the entries, and of everything
 	for _, group := range h.groups {

@@ -87,6 +87,7 @@ func (s snapshot) controlPlanePart() state.Part {
 	part.Paused = annotations.HasPaused(kcp)
 	part.Version = version(kcp.Spec.Version)
 	part.Replicas = replicas(kcp.Spec.Replicas)
+	part.Unseen = kcp.Status.ObservedGeneration != kcp.Generation
 	// A change that replaces machines and keeps their version shows in the count
 	// of what is up to date only.
 	part.Settled = kcp.Status.ObservedGeneration == kcp.Generation && upToDate(kcp.Status.UpToDateReplicas, kcp.Spec.Replicas) && meta.IsStatusConditionTrue(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition)
@@ -136,6 +137,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 		Generation: deployment.Generation,
 		Version:    version(deployment.Spec.Template.Spec.Version),
 		Replicas:   replicas(deployment.Spec.Replicas),
+		Unseen:     deployment.Status.ObservedGeneration != deployment.Generation,
 		Settled: deployment.Status.ObservedGeneration == deployment.Generation &&
 			meta.IsStatusConditionTrue(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition),
 	}

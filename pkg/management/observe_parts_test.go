@@ -35,7 +35,7 @@ func TestControlPlaneState(t *testing.T) {
 		"a change that Cluster API has not seen": {
 			func(s *snapshot) { s.controlPlane.Generation = 3 },
 			func(c *state.Cluster) {
-				c.ControlPlane.Settled, c.ControlPlane.Generation = false, 3
+				c.ControlPlane.Settled, c.ControlPlane.Generation, c.ControlPlane.Unseen = false, 3, true
 				blocked(c, "Cluster API is not through with the latest change of KubeadmControlPlane/c; if that lasts, the log of its controller says why")
 			},
 		},
@@ -87,7 +87,7 @@ func TestControlPlaneState(t *testing.T) {
 				s.controlPlane.SetV1Beta1Conditions(notCreated("denied"))
 			},
 			func(c *state.Cluster) {
-				c.ControlPlane.Settled, c.ControlPlane.Generation = false, 3
+				c.ControlPlane.Settled, c.ControlPlane.Generation, c.ControlPlane.Unseen = false, 3, true
 				blocked(c, "KubeadmControlPlane/c makes no machine: denied")
 			},
 		},
@@ -128,7 +128,7 @@ func TestWorkerNodeGroupState(t *testing.T) {
 		"a change that Cluster API has not seen": {
 			func(s *snapshot) { s.deployments[0].Generation = 3 },
 			group(func(p *state.Part) {
-				p.Settled, p.Generation, p.Blocked = false, 3, true
+				p.Settled, p.Generation, p.Blocked, p.Unseen = false, 3, true, true
 				p.Reason = "Cluster API is not through with the latest change of MachineDeployment/c-md-0; if that lasts, the log of its controller says why"
 			}),
 		},

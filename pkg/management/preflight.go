@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,8 +56,11 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 		CheckClusterAPI: func() ([]string, error) { return c.clusterAPITooOld() },
 		CheckPrivileges: func() ([]string, error) { return c.missingPrivileges(ctx, key.Namespace, privilegesFor(cluster)) },
 		CheckPaused:     func() ([]string, error) { return paused(cluster, p), nil },
-		CheckHealth:     func() ([]string, error) { return unhealthy(cluster, p), nil },
-		CheckBudgets:    func() ([]string, error) { return c.blockingBudgets(ctx, cluster, p, warn) },
+		CheckHealth: func() ([]string, error) {
+			seen, err := c.seen(ctx, cluster)
+			return unhealthy(seen, p), err
+		},
+		CheckBudgets: func() ([]string, error) { return c.blockingBudgets(ctx, cluster, p, warn) },
 	}
 	names := Checks()
 	found := make([][]string, len(names))
@@ -110,6 +114,34 @@ func paused(cluster state.Cluster, p plan.Plan) []string {
 	return reasons
 }
 
+// maxUnseen is how long Cluster API has time to see what a run wrote that was stopped
+// a moment before.
+const maxUnseen = 5 * time.Second
+
+// seen is the cluster once Cluster API has seen the latest change of every part, or
+// when it had the time to.
+func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster, error) {
+	unseen := func(cluster state.Cluster) bool {
+		return cluster.Pause == nil && slices.ContainsFunc(cluster.Parts(), func(p state.Part) bool { return p.Unseen && !p.Foreign })
+	}
+	if !unseen(cluster) {
+		return cluster, nil
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, maxUnseen, ErrTimeout)
+	defer cancel()
+	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
+	err := c.Watch(limited, key, func(now state.Cluster, exists bool) (bool, error) {
+		if exists {
+			cluster = now
+		}
+		return !exists || !unseen(now), nil
+	})
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = nil // whatever is seen of it now
+	}
+	return cluster, err
+}
+
 // unhealthy are the parts that are not as wanted, besides those that the plan
 // mends or that a rollout on its way is at work on, and groups whose machines are
 // on their way: those of a run that was stopped.
@@ -132,7 +164,9 @@ func unhealthy(cluster state.Cluster, p plan.Plan) []string {
 	}
 	for _, part := range cluster.Parts() {
 		comesUp := part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
-		if !underWay[part.Name] && !part.Foreign && !comesUp && !part.Done() {
+		// As long as clusterctl-x has it paused, that is so.
+		unseen := cluster.Pause != nil && part.Unseen && part.Ready() == part.Replicas
+		if !underWay[part.Name] && !part.Foreign && !comesUp && !unseen && !part.Done() {
 			reasons = append(reasons, part.Waiting()+"; mend it first: an upgrade takes further machines away")
 		}
 	}

@@ -166,10 +166,21 @@ func (s Style) Table(w io.Writer, clusters []state.Cluster, now time.Time) error
 			ready += group.Ready()
 			wanted += group.Replicas
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d/%d\t%d/%d\t%s\n", c.Namespace, c.Name, c.Phase, c.ControlPlane.Version,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d/%d\t%d/%d\t%s\n", c.Namespace, c.Name, phase(c), c.ControlPlane.Version,
 			c.ControlPlane.Ready(), c.ControlPlane.Replicas, ready, wanted, age(c.Created, now))
 	}
 	return table.Flush()
+}
+
+// phase is that of a cluster, and whether somebody paused it.
+func phase(c state.Cluster) string {
+	switch {
+	case c.Pause != nil:
+		return c.Phase + ", paused to " + c.Pause.Why
+	case c.Paused:
+		return c.Phase + ", paused"
+	}
+	return c.Phase
 }
 
 // age is written as kubectl does.
