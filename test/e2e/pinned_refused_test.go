@@ -49,22 +49,22 @@ func refusedPins(t *testing.T, namespace string, spec clusterSpec) {
 	}{
 		"newer than the control plane": {
 			"1.34", "1.31", "1.35", 2,
-			"refused.yaml:16: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.35\": group new must not be newer than the control plane (v1.34.4); use 1.31 to v1.34.4, or change spec.kubernetesVersion\n",
+			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.35\": group new must not be newer than the control plane (v1.34.4); use 1.31 to v1.34.4, or change spec.kubernetesVersion\n",
 		},
 		"newer patch than the control plane": {
 			"1.34.3", "1.31", "1.34.4", 2,
-			"refused.yaml:16: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"v1.34.4\": group new must not be newer than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion\n",
+			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"v1.34.4\": group new must not be newer than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion\n",
 		},
 		"down": {
 			"1.34", "1.31", "1.32", 3,
-			"refused.yaml:16: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.32\": group new runs v1.33.13, and nothing moves down; use v1.33.13 or newer\n",
+			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.32\": group new runs v1.33.13, and nothing moves down; use v1.33.13 or newer\n",
 		},
 		"cluster beyond what a pin allows": {
 			"1.35", "1.31", "1.33", 2,
-			"refused.yaml:13: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.31\": group old must not be more than 3 minors older than the control plane (v1.35.4); use 1.32 to v1.35.4, or change spec.kubernetesVersion to 1.34 or older\n",
+			"refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.31\": group old must not be more than 3 minors older than the control plane (v1.35.4); use 1.32 to v1.35.4, or change spec.kubernetesVersion to 1.34 or older\n",
 		},
 		"version that the class does not have": {
-			"1.34", "1.31.2", "1.33", 3, "refused.yaml:13: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"v1.31.2\": ClusterClass inmemory does not have this version; ",
+			"1.34", "1.31.2", "1.33", 3, "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"v1.31.2\": ClusterClass inmemory does not have this version; ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
