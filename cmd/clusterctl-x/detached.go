@@ -63,6 +63,8 @@ func (d detachedGroups) of(class topology.Class, cluster *clusterv1.Cluster, gro
 	workers.MachineDeployments = nil
 	for _, entry := range cluster.Spec.Topology.Workers.MachineDeployments {
 		if entry.Name == group {
+			entry = *entry.DeepCopy()
+			delete(entry.Metadata.Annotations, management.PinnedAnnotation)
 			workers.MachineDeployments = []clusterv1.MachineDeploymentTopology{entry}
 		}
 	}
@@ -253,16 +255,17 @@ func (p prepared) has(group string) bool {
 // ownChanges are those of the groups that Cluster API does not take along: of one
 // that is still in the topology, what its class makes otherwise of it, and of the
 // others what is otherwise than on the management cluster.
-func (p prepared) ownChanges(first management.Objects, from origin) (map[string]plan.Changes, error) {
+func (p prepared) ownChanges(first management.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
 	sorted := map[string]plan.Changes{}
-	for name, objects := range first.Parts {
+	for name := range outside {
+		objects := first.Parts[name]
 		part, exists := from.start.WorkerNodeGroups[name]
 		var found map[string]plan.Changes
 		var err error
 		switch {
-		case !exists:
+		case !exists || !p.has(name) || p.spec.class.External():
 			continue
-		case part.Detached:
+		case part.Detached && !p.native:
 			var differs []management.Change
 			if differs, err = from.compare(objects); err == nil {
 				found, err = byPart(p.resolved.Config, management.Objects{Parts: map[string][]*unstructured.Unstructured{name: objects}}, differs, from)

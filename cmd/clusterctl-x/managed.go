@@ -35,6 +35,8 @@ type managedOrigin struct {
 	tried func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
 	// same is management.Client.SameTemplate.
 	same func(deployment string, template *unstructured.Unstructured) (string, error)
+	// native is true where Cluster API takes versions for groups itself.
+	native bool
 	// complete is spec.complete.
 	complete func(spec, *clusterv1.Cluster) (*clusterv1.Cluster, error)
 }
@@ -82,7 +84,32 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 		return nil, s.admission(err)
 	}
 	l.origin.managed = from
-	return nil
+	from.native, err = a.isNative(ctx, l)
+	return err
+}
+
+// isNative asks Cluster API whether it takes versions for groups itself, where some
+// are pinned. A cluster whose groups were taken out of the topology goes on with
+// that.
+func (a *app) isNative(ctx context.Context, l *live) (bool, error) {
+	now := l.state
+	pinned := false
+	for _, group := range now.Topology.Groups {
+		pinned = pinned || group.Pinned
+	}
+	for _, group := range now.WorkerNodeGroups {
+		if group.Detached && !pinned {
+			return false, nil
+		}
+	}
+	if pinned || len(pins(l.spec.config)) == 0 {
+		return pinned, nil
+	}
+	versions := map[string]string{}
+	for _, group := range now.WorkerNodeGroups {
+		versions[group.Name] = group.Version.String()
+	}
+	return l.TakesVersions(ctx, l.key, versions)
 }
 
 // legsFunc is topology.Road.Legs, which asks nobody.
@@ -169,7 +196,7 @@ func (p prepared) retargets(from origin) error {
 
 // managedChanges are those besides versions and counts, by part: what Cluster API
 // would make of the cluster as it is, and of the one that is asked for.
-func (p *prepared) managedChanges(first management.Objects, from origin) (map[string]plan.Changes, error) {
+func (p *prepared) managedChanges(first management.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
 	before := from.managed
 	wanted, err := before.tried(p.spec, first.Cluster[0])
 	if err != nil {
@@ -187,7 +214,7 @@ func (p *prepared) managedChanges(first management.Objects, from origin) (map[st
 	if err != nil {
 		return nil, err
 	}
-	own, err := p.ownChanges(first, from)
+	own, err := p.ownChanges(first, outside, from)
 	if err != nil {
 		return nil, err
 	}
@@ -206,6 +233,7 @@ func (p *prepared) managedChanges(first management.Objects, from origin) (map[st
 	case err != nil:
 		return nil, err
 	}
+	maps.DeleteFunc(is, func(name string, _ []*unstructured.Unstructured) bool { return outside[name] })
 	parts, err := partChanges(was, is, p.resolved.Config, from)
 	if err != nil {
 		return nil, err
@@ -362,21 +390,21 @@ func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []
 	if !p.spec.managed() {
 		return p.stages[0].All(), p.stages[1:]
 	}
-	first := slices.Clone(p.stages[0].Cluster)
-	next := make([]management.Objects, len(p.stages))
 	legBegun := false
-	for i, stage := range p.stages {
-		if !legBegun && !reflect.DeepEqual(stage.Cluster, p.stages[0].Cluster) {
-			legBegun, next[i].Cluster = true, stage.Cluster
+	var stages []management.Objects
+	for _, stage := range p.stages {
+		next := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, p.stages[0].Cluster)) {
+			legBegun, next.Cluster = len(stages) > 0, stage.Cluster
 		}
-		next[i].Parts = map[string][]*unstructured.Unstructured{}
 		for name, objects := range stage.Parts {
 			if part, exists := now.Group(name); !exists || part.Detached {
-				next[i].Parts[name] = objects
+				next.Parts[name] = objects
 			}
 		}
+		stages = append(stages, next)
 	}
-	return first, next
+	return stages[0].All(), stages[1:]
 }
 
 // furthest is the version that a step leads to; zero for one that leads to none.
@@ -393,7 +421,15 @@ func furthest(step plan.Step) v1alpha1.Version {
 // managedStage renders the Cluster with a version of its topology, and the groups
 // that the topology does not have.
 func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, versions v1alpha1.ClusterVersions) (management.Objects, error) {
-	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: at}, own)
+	without, given := own, map[string]string{}
+	if p.native {
+		without = map[string]bool{}
+		for name := range own {
+			version, there := versions.WorkerNodeGroups[name]
+			without[name], given[name] = !there, version.String()
+		}
+	}
+	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: at}, without)
 	if err != nil {
 		return management.Objects{}, err
 	}
@@ -402,6 +438,10 @@ func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, version
 		return management.Objects{}, err
 	}
 	delete(stage.Parts, v1alpha1.ControlPlaneName)
+	if p.native {
+		_, err := management.GiveVersions(stage.Cluster[0], given)
+		return stage, err
+	}
 	parts, err := p.ownParts(own, versions)
 	maps.Copy(stage.Parts, parts)
 	return stage, err

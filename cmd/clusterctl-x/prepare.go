@@ -34,6 +34,8 @@ type prepared struct {
 	stages []management.Objects
 	// detached makes the groups that the topology of a cluster does not have.
 	detached detachedGroups
+	// native is true where Cluster API moves them.
+	native bool
 	// wanted is the topology of a cluster from a ClusterClass as it will be.
 	wanted *state.Topology
 }
@@ -103,6 +105,7 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 func (p *prepared) prepareManaged(in plan.Input, from origin) error {
 	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}
 	own := in.Outside()
+	p.native = from.managed.native
 	if err := p.prepareDetached(own, from); err != nil {
 		return err
 	}
@@ -110,7 +113,7 @@ func (p *prepared) prepareManaged(in plan.Input, from origin) error {
 	if err != nil {
 		return err
 	}
-	if in.Changes, err = p.managedChanges(first, from); err != nil {
+	if in.Changes, err = p.managedChanges(first, own, from); err != nil {
 		return err
 	}
 	p.anyGeneration(in.Metadata)
@@ -130,7 +133,7 @@ func (p *prepared) prepareDetached(own map[string]bool, from origin) error {
 	if len(own) == 0 {
 		return nil
 	}
-	if err := noPins(*p.spec.class); err != nil {
+	if err := noPins(*p.spec.class); err != nil && !p.native {
 		return err
 	}
 	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: from.managed.state.Topology.Version}, nil)

@@ -259,6 +259,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Plan: p.plan, Stages: p.stages, Record: p.record(l.origin.recorded, o.scope.whole()), Partial: !o.scope.whole(), Force: o.forceConflicts,
 		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
 		Managed:     p.spec.managed(),
+		Native:      p.native,
 		Templates:   p.templates(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {

@@ -46,6 +46,8 @@ const (
 	// SkippedPreflightChecks lets a detached group have machines of another version
 	// than the control plane.
 	SkippedPreflightChecks = string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew) + "," + string(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew)
+	// PinnedAnnotation is on entries of a topology that have a version of their own.
+	PinnedAnnotation = "clusterctl-x.io/pinned"
 	// DetachedAnnotation is on the machines of a detached group.
 	DetachedAnnotation = "clusterctl-x.io/detached"
 )

@@ -39,6 +39,8 @@ func (f *follower) moveBy(ctx context.Context, cluster state.Cluster, step plan.
 	switch {
 	case step.UnderWay:
 		return step.Beside || step.Done(cluster), nil
+	case f.Native:
+		return f.moveNatively(ctx, cluster, step)
 	case step.Beside:
 		for _, group := range step.WorkerNodeGroups {
 			if err := f.writePart(ctx, f.step+1, group.Name); err != nil {
@@ -54,6 +56,16 @@ func (f *follower) moveBy(ctx context.Context, cluster state.Cluster, step plan.
 		return false, err
 	}
 	return f.done(cluster, step), nil
+}
+
+// moveNatively has Cluster API take a step: all of it is in the Cluster.
+func (f *follower) moveNatively(ctx context.Context, cluster state.Cluster, step plan.Step) (bool, error) {
+	const written = wholeCluster
+	if !f.begun[written] {
+		f.begun[written] = true
+		return step.Beside, f.writeAll(ctx, f.Stages[f.step+1].Cluster)
+	}
+	return cluster.Generation >= f.generations[wholeCluster] && step.Done(cluster), nil
 }
 
 // undisturbedGroups looks whether somebody else changes the versions of groups that
@@ -128,6 +140,8 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 		return false, moved
 	case complete && !cluster.Paused:
 		return true, f.adopt(ctx, h)
+	case f.Native:
+		return false, f.writeAll(ctx, f.Stages[h.end].Cluster)
 	case !cluster.Paused || !written:
 		return false, f.pause(ctx, h)
 	case !cluster.Topology.PauseSeen:

@@ -130,7 +130,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 		Name:       name,
 		Object:     "MachineDeployment/" + deployment.Name,
 		Foreign:    owner == ofOthers,
-		Detached:   s.cluster.Spec.Topology.IsDefined() && owner == ofSpec,
+		Detached:   s.detached(name, owner),
 		MadeFrom:   deployment.Annotations[ClassContentAnnotation],
 		PauseSeen:  pauseSeen(deployment.Status.Conditions, clusterv1.PausedCondition, deployment.Generation),
 		Paused:     annotations.HasPaused(&deployment) || deployment.Spec.Paused != nil && *deployment.Spec.Paused,
@@ -165,6 +165,13 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	part.Blocked = part.Reason != ""
 	part.Reason = cmp.Or(part.Reason, reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition))
 	return part
+}
+
+// detached tells whether the topology does not take a group along.
+func (s snapshot) detached(group string, owner groupOwner) bool {
+	given := s.cluster.Spec.Topology
+	pinned := slices.ContainsFunc(given.Workers.MachineDeployments, func(entry clusterv1.MachineDeploymentTopology) bool { return entry.Name == group && isPinned(entry) })
+	return given.IsDefined() && (owner == ofSpec || owner == ofTopology && pinned)
 }
 
 // groupOwner is who looks after a MachineDeployment.

@@ -31,13 +31,20 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	for _, group := range given.Workers.MachineDeployments {
 		_, deferred := group.Metadata.Annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation]
 		_, held := group.Metadata.Annotations[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation]
-		t.Groups = append(t.Groups, state.TopologyGroup{Name: group.Name, Class: group.Class, Deferred: deferred, Held: held})
+		t.Groups = append(t.Groups, state.TopologyGroup{Name: group.Name, Class: group.Class, Deferred: deferred, Held: held, Pinned: isPinned(group)})
 	}
 	// Right after a change the condition is still that of the generation before.
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
 	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation && !t.Upgrading
 	t.PauseSeen = pauseSeen(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition, cluster.Generation)
 	return t
+}
+
+// isPinned tells whether an entry of a topology has a version of its own, a field
+// that releases of Cluster API do not have yet: it is marked where it is written.
+func isPinned(entry clusterv1.MachineDeploymentTopology) bool {
+	_, pinned := entry.Metadata.Annotations[PinnedAnnotation]
+	return pinned
 }
 
 // pauseSeen tells whether a condition says that Cluster API has seen a pause at a

@@ -50,6 +50,8 @@ type Upgrade struct {
 	// Managed is true for a cluster from a ClusterClass, through whose steps Cluster
 	// API goes by itself.
 	Managed bool
+	// Native is true where Cluster API itself takes versions for groups of a topology.
+	Native bool
 	// Templates are of the kinds that the ClusterClass of a managed cluster names.
 	Templates []*unstructured.Unstructured
 	// Partial is true for a plan about a part of the cluster only: what the other

@@ -29,9 +29,9 @@ func (c Cluster) Attached() Cluster {
 	return c
 }
 
-// InTopology tells whether the topology of the cluster asks for a group.
+// InTopology tells whether the topology of the cluster takes a group along.
 func (c Cluster) InTopology(group string) bool {
-	return c.Topology != nil && slices.ContainsFunc(c.Topology.Groups, func(g TopologyGroup) bool { return g.Name == group })
+	return c.Topology != nil && slices.ContainsFunc(c.Topology.Groups, func(g TopologyGroup) bool { return g.Name == group && !g.Pinned })
 }
 
 // Between tells whether a group is half-way out of the topology, or into it: what

@@ -52,8 +52,9 @@ type Part struct {
 	Object string `json:"object"` // Kind/name
 	// Foreign is true for a group that somebody else made.
 	Foreign bool `json:"foreign,omitempty"`
-	// Detached is true for a worker node group of a cluster from a ClusterClass whose
-	// MachineDeployment the topology does not own: clusterctl-x looks after it.
+	// Detached is true for a worker node group of a cluster from a ClusterClass that
+	// the topology does not take along: it does not own its MachineDeployment, or was
+	// given a version for it.
 	Detached bool `json:"detached,omitempty"`
 	// MadeFrom is the content of the class, as Topology.Content has it, that a
 	// detached group was last written from.

@@ -35,6 +35,8 @@ type TopologyGroup struct {
 	// all groups behind it wait too.
 	Deferred bool `json:"deferred,omitempty"`
 	Held     bool `json:"held,omitempty"`
+	// Pinned is true where Cluster API itself was given a version for the group.
+	Pinned bool `json:"pinned,omitempty"`
 }
 
 // Deferred maps the groups that get no other version to the reason.
@@ -89,7 +91,7 @@ func (c Cluster) carriedOver() bool {
 	}
 	wanted := map[string]bool{}
 	for _, group := range c.Topology.Groups {
-		wanted[group.Name] = true
+		wanted[group.Name] = !group.Pinned
 		if _, there := c.Group(group.Name); !there {
 			return false
 		}
