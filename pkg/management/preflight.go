@@ -204,31 +204,53 @@ func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructure
 	return conflictOf(owned...)
 }
 
+// skipGuardrails is the annotation with which an object may break the guardrails
+// of config/guardrails; its value says why.
+const skipGuardrails = "clusterctl-x.io/skip-guardrails"
+
 // rehearsed are the different objects of all stages; of a control plane at
 // further versions the next one only, for its webhook lets it move by one minor.
+// The guardrails judge what the first step writes. What later steps write comes
+// to be legal by the steps before them.
 func rehearsed(first []*unstructured.Unstructured, later []Objects) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	seen := map[string]bool{}
 	controlPlanes := 0
-	all := slices.Clone(first)
-	for _, stage := range later {
-		all = append(all, stage.All()...)
-	}
-	for _, object := range all {
-		text, err := object.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		if seen[string(text)] {
-			continue
-		}
-		seen[string(text)] = true
-		if object.GetKind() == "KubeadmControlPlane" {
-			if controlPlanes++; controlPlanes > 2 {
+	for i, stage := range append([]Objects{{Cluster: first}}, later...) {
+		for _, object := range stage.All() {
+			text, err := object.MarshalJSON()
+			if err != nil {
+				return nil, err
+			}
+			if seen[string(text)] {
 				continue
 			}
+			seen[string(text)] = true
+			if object.GetKind() == "KubeadmControlPlane" {
+				if controlPlanes++; controlPlanes > 2 {
+					continue
+				}
+			}
+			if i > 1 {
+				object = unguarded(object)
+			}
+			objects = append(objects, object)
 		}
-		objects = append(objects, object)
 	}
 	return objects, nil
+}
+
+// unguarded is an object that the guardrails let through, where they are about it.
+func unguarded(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if object.GetKind() != "KubeadmControlPlane" && !isKind(object, "MachineDeployment") {
+		return object
+	}
+	object = object.DeepCopy()
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[skipGuardrails] = "dry run of a later step"
+	object.SetAnnotations(annotations)
+	return object
 }
