@@ -1,5 +1,5 @@
 // Package config holds the files that clusterctl-x brings along: release
-// manifests, templates, schemas and samples.
+// manifests, templates, schemas, guardrails and samples.
 package config
 
 import "embed"
@@ -38,6 +38,12 @@ var AddOns embed.FS
 //
 //go:embed schema/clusterctl-x.io_v1alpha1.json
 var SpecSchema []byte
+
+// Guardrails are the policies that refuse, to everybody, changes of versions that
+// break the version skew policy: in the directory "guardrails".
+//
+//go:embed guardrails
+var Guardrails embed.FS
 
 // Samples of cluster specs, in the directory "samples".
 //
