@@ -181,8 +181,9 @@ func TestUpgradeDisturbed(t *testing.T) {
 	scale := func(count string, deployments ...string) {
 		kubectl(t, shared, nil, append([]string{"scale", "-n", namespace, "--replicas=" + count}, deployments...)...)
 	}
-	setVersion := func(version string) {
-		kubectl(t, shared, nil, "patch", deployment, "-n", namespace, "--type=merge", "-p", `{"spec":{"template":{"spec":{"version":"`+version+`"}}}}`)
+	setVersion := func(version string) { // down too, which the guardrails let through for a reason only
+		kubectl(t, shared, nil, "patch", deployment, "-n", namespace, "--type=merge", "-p",
+			`{"metadata":{"annotations":{"clusterctl-x.io/skip-guardrails":"a test"}},"spec":{"template":{"spec":{"version":"`+version+`"}}}}`)
 	}
 	// ends runs an upgrade, does something once it has begun a step, and compares
 	// the end of what it says.

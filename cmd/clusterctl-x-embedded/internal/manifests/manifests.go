@@ -1,5 +1,6 @@
 // Package manifests holds Cluster API's CustomResourceDefinitions and webhook
-// configurations as the etcd of an embedded management cluster stores them.
+// configurations, and our guardrails, as the etcd of an embedded management
+// cluster stores them.
 //
 // manifests.json is generated from the Cluster API modules that go.mod names;
 // the build makes it, so it always fits the controllers.
@@ -12,6 +13,8 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
 )
 
 //go:generate go run ./generate manifests.json
@@ -28,11 +31,14 @@ const (
 )
 
 // Manifests of one server. The client configurations of their webhooks have a
-// path, as the service path, and neither address nor CA yet.
+// path, as the service path, and neither address nor CA yet. Policies are of no
+// server.
 type Manifests struct {
 	CRDs       []apiextensionsv1.CustomResourceDefinition
 	Mutating   []admissionregistrationv1.MutatingWebhookConfiguration
 	Validating []admissionregistrationv1.ValidatingWebhookConfiguration
+	Policies   []admissionregistrationv1.ValidatingAdmissionPolicy
+	Bindings   []admissionregistrationv1.ValidatingAdmissionPolicyBinding
 }
 
 // Endpoint is where a server's webhooks are reached.
@@ -67,7 +73,7 @@ func Load(endpoints map[Server]Endpoint) (Manifests, error) {
 		all.Mutating = append(all.Mutating, m.Mutating...)
 		all.Validating = append(all.Validating, m.Validating...)
 	}
-	return all, nil
+	return all, all.addGuardrails(config.Guardrails)
 }
 
 func conversion(endpoint Endpoint) *apiextensionsv1.CustomResourceConversion {

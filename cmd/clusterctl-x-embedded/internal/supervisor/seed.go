@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,37 +30,59 @@ const (
 	crdPrefix        = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 	mutatingPrefix   = "/registry/mutatingwebhookconfigurations/"
 	validatingPrefix = "/registry/validatingwebhookconfigurations/"
+	policyPrefix     = "/registry/validatingadmissionpolicies/"
+	bindingPrefix    = "/registry/validatingadmissionpolicybindings/"
 )
 
 // hashAnnotation holds the hash of the manifest that an object was seeded from.
 const hashAnnotation = "clusterctl-x.io/manifest-hash"
 
-// seed puts Cluster API's CRDs and webhook configurations where the API server
-// finds them when it starts. Asked for over its API, the CRDs alone cost it
-// five seconds. What an equal build put there before is left alone.
+// seed puts Cluster API's CRDs and webhook configurations, and our guardrails,
+// where the API server finds them when it starts. Asked for over its API, the CRDs
+// alone cost it five seconds. What an equal build put there before is left alone.
+// The guardrails hold once they are bound.
 func seed(ctx context.Context, etcd *embed.Etcd, m manifests.Manifests) error {
-	scheme := runtime.NewScheme()
-	builder := runtime.NewSchemeBuilder(apiextensionsv1.AddToScheme, admissionregistrationv1.AddToScheme)
-	if err := builder.AddToScheme(scheme); err != nil {
+	s, err := newSeeder(etcd)
+	if err != nil {
 		return err
 	}
-	s := seeder{etcd: etcd, decoder: serializer.NewCodecFactory(scheme).UniversalDeserializer()}
-	for i := range m.CRDs {
-		if err := s.put(ctx, crdPrefix, apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"), &m.CRDs[i]); err != nil {
-			return err
-		}
+	admission := admissionregistrationv1.SchemeGroupVersion
+	return cmp.Or(
+		putAll(ctx, s, crdPrefix, apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"), m.CRDs),
+		putAll(ctx, s, mutatingPrefix, admission.WithKind("MutatingWebhookConfiguration"), m.Mutating),
+		putAll(ctx, s, validatingPrefix, admission.WithKind("ValidatingWebhookConfiguration"), m.Validating),
+		putAll(ctx, s, policyPrefix, admission.WithKind("ValidatingAdmissionPolicy"), m.Policies),
+		s.unbind(ctx, m.Bindings),
+	)
+}
+
+// bind puts the guardrails in force, once the API server serves the kinds of their
+// parameters. Where it finds bindings before that, as at its start, it looks for
+// these kinds again only half a minute later, and lets everything pass until then.
+func bind(ctx context.Context, etcd *embed.Etcd, m manifests.Manifests) error {
+	s, err := newSeeder(etcd)
+	if err != nil {
+		return err
 	}
-	for i := range m.Mutating {
-		if err := s.put(ctx, mutatingPrefix, admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"), &m.Mutating[i]); err != nil {
-			return err
-		}
-	}
-	for i := range m.Validating {
-		if err := s.put(ctx, validatingPrefix, admissionregistrationv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"), &m.Validating[i]); err != nil {
-			return err
+	return putAll(ctx, s, bindingPrefix, admissionregistrationv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBinding"), m.Bindings)
+}
+
+// unbind removes the bindings of an earlier start.
+func (s seeder) unbind(ctx context.Context, bindings []admissionregistrationv1.ValidatingAdmissionPolicyBinding) error {
+	for i := range bindings {
+		key := bindingPrefix + bindings[i].Name
+		if _, err := s.etcd.Server.DeleteRange(ctx, &etcdserverpb.DeleteRangeRequest{Key: []byte(key)}); err != nil {
+			return fmt.Errorf("removing %s from etcd: %w", key, err)
 		}
 	}
 	return nil
+}
+
+func newSeeder(etcd *embed.Etcd) (seeder, error) {
+	scheme := runtime.NewScheme()
+	builder := runtime.NewSchemeBuilder(apiextensionsv1.AddToScheme, admissionregistrationv1.AddToScheme)
+	err := builder.AddToScheme(scheme)
+	return seeder{etcd: etcd, decoder: serializer.NewCodecFactory(scheme).UniversalDeserializer()}, err
 }
 
 type seeder struct {
@@ -67,6 +90,21 @@ type seeder struct {
 	// decoder reads objects as this package stores them (JSON) and as the API
 	// server does (protobuf).
 	decoder runtime.Decoder
+}
+
+// objectOf is a pointer to a T.
+type objectOf[T any] interface {
+	*T
+	client.Object
+}
+
+func putAll[T any, P objectOf[T]](ctx context.Context, s seeder, prefix string, kind schema.GroupVersionKind, objects []T) error {
+	for i := range objects {
+		if err := s.put(ctx, prefix, kind, P(&objects[i])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s seeder) put(ctx context.Context, prefix string, kind schema.GroupVersionKind, object client.Object) error {

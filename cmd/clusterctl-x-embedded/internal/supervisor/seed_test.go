@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -292,7 +294,7 @@ func TestSeedEverything(t *testing.T) {
 		return count
 	}
 	s.seed(t, load(1))
-	if diff := cmp.Diff(map[string]int{crdPrefix: 29, mutatingPrefix: 4, validatingPrefix: 4}, prefixes()); diff != "" {
+	if diff := cmp.Diff(map[string]int{crdPrefix: 29, mutatingPrefix: 4, validatingPrefix: 4, policyPrefix: 6}, prefixes()); diff != "" {
 		t.Errorf("number of objects (-want +got):\n%s", diff)
 	}
 	before := s.revision(t)
@@ -303,6 +305,37 @@ func TestSeedEverything(t *testing.T) {
 	s.seed(t, load(3))
 	if got := s.revision(t) - before; got != 15 {
 		t.Errorf("the run with another port of core wrote %d times, want 15: 13 CRDs and 2 webhook configurations", got)
+	}
+}
+
+// TestBind: guardrails are bound after a seed, and not before: the next start
+// takes the bindings of the one before away.
+func TestBind(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	m := manifests.Manifests{
+		Policies: []admissionregistrationv1.ValidatingAdmissionPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "example"}}},
+		Bindings: []admissionregistrationv1.ValidatingAdmissionPolicyBinding{{
+			ObjectMeta: metav1.ObjectMeta{Name: "example"}, Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "example"},
+		}},
+	}
+	const policy, binding, ofUser = policyPrefix + "example", bindingPrefix + "example", bindingPrefix + "of-user"
+	s.put(t, ofUser, []byte(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"of-user"}}`))
+	for start := range 2 {
+		s.seed(t, m)
+		if diff := cmp.Diff([]string{policy, ofUser}, slices.Sorted(maps.Keys(s.objects(t)))); diff != "" {
+			t.Errorf("start %d, seeded (-want +got):\n%s", start, diff)
+		}
+		if err := bind(t.Context(), s.Etcd, m); err != nil {
+			t.Fatal(err)
+		}
+		objects := s.objects(t)
+		if diff := cmp.Diff([]string{policy, binding, ofUser}, slices.Sorted(maps.Keys(objects))); diff != "" {
+			t.Errorf("start %d, bound (-want +got):\n%s", start, diff)
+		}
+		if got := objects[binding].(*admissionregistrationv1.ValidatingAdmissionPolicyBinding).Spec.PolicyName; got != "example" {
+			t.Errorf("start %d: a binding of %q", start, got)
+		}
 	}
 }
 

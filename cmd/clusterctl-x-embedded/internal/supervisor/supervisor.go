@@ -134,7 +134,11 @@ func (s *supervisor) start(ctx context.Context) error {
 	if s.etcd, err = startEtcd(ctx, s.instance.EtcdDir(), filepath.Join(s.instance.LogsDir(), "etcd.log"), ports, keys); err != nil {
 		return err
 	}
-	if err := s.seed(ctx, ports, keys); err != nil {
+	m, err := loadManifests(ports, keys)
+	if err != nil {
+		return err
+	}
+	if err := seed(ctx, s.etcd, m); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -146,10 +150,13 @@ func (s *supervisor) start(ctx context.Context) error {
 	if err := s.startAndWait(ctx, apiServer(programs, ports, keys)); err != nil {
 		return err
 	}
-	return s.startAndWait(ctx,
+	if err := s.startAndWait(ctx,
 		core(programs, kubeconfig, ports, keys),
 		providers(self, kubeconfig, ports, keys),
-		controllerManager(programs, kubeconfig))
+		controllerManager(programs, kubeconfig)); err != nil {
+		return err
+	}
+	return bind(ctx, s.etcd, m)
 }
 
 func (s *supervisor) writeKubeconfig(ports embedded.Ports, keys pki.PKI) error {
@@ -164,19 +171,15 @@ func (s *supervisor) writeKubeconfig(ports embedded.Ports, keys pki.PKI) error {
 	return embedded.WriteFile(s.instance.Kubeconfig(), data)
 }
 
-func (s *supervisor) seed(ctx context.Context, ports embedded.Ports, keys pki.PKI) error {
+func loadManifests(ports embedded.Ports, keys pki.PKI) (manifests.Manifests, error) {
 	ca, err := os.ReadFile(keys.CA())
 	if err != nil {
-		return err
+		return manifests.Manifests{}, err
 	}
-	m, err := manifests.Load(map[manifests.Server]manifests.Endpoint{
+	return manifests.Load(map[manifests.Server]manifests.Endpoint{
 		manifests.Core:      {URL: fmt.Sprintf("https://127.0.0.1:%d", ports.CoreWebhook), CABundle: ca},
 		manifests.Providers: {URL: fmt.Sprintf("https://127.0.0.1:%d", ports.ProvidersWebhook), CABundle: ca},
 	})
-	if err != nil {
-		return err
-	}
-	return seed(ctx, s.etcd, m)
 }
 
 func (s *supervisor) startAndWait(ctx context.Context, components ...component) error {
