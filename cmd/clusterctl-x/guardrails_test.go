@@ -95,7 +95,13 @@ func TestGuardrails(t *testing.T) {
 func TestGuardrailsSayTheSame(t *testing.T) {
 	t.Parallel()
 	policies, _ := decodeGuardrails(t)
-	own := []string{"versions", "allowed", "oldest", "version-changes", "same-cluster"} // differ by what a policy is about
+	own := []string{"versions", "allowed", "oldest", "concerned"} // differ by what a policy is about
+	var changes string
+	for _, policy := range policies {
+		if policy.Name == "clusterctl-x-nothing-moves-down" {
+			changes = policy.Spec.MatchConditions[0].Expression
+		}
+	}
 	first := map[string]string{}
 	used := map[string]int{}
 	for _, policy := range policies {
@@ -113,12 +119,15 @@ func TestGuardrailsSayTheSame(t *testing.T) {
 		}
 		for _, condition := range policy.Spec.MatchConditions {
 			check(condition.Name, condition.Expression)
+			if !strings.Contains(condition.Expression, changes) {
+				t.Errorf("%s does not ask whether the version changes: %s", policy.Name, condition.Expression)
+			}
 		}
 		for _, variable := range policy.Spec.Variables {
 			check(variable.Name, variable.Expression)
 		}
 	}
-	for _, name := range []string{"keys", "readable", "what", "otherwise", "version-changes", "not-by-the-topology-controller"} {
+	for _, name := range []string{"keys", "skipped", "byTopologyController", "passes", "what", "otherwise"} {
 		if used[name] != len(policies) {
 			t.Errorf("%d of %d policies have %s", used[name], len(policies), name)
 		}
