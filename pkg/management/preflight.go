@@ -242,7 +242,7 @@ func rehearsed(first []*unstructured.Unstructured, later []Objects) ([]*unstruct
 
 // unguarded is an object that the guardrails let through, where they are about it.
 func unguarded(object *unstructured.Unstructured) *unstructured.Unstructured {
-	if object.GetKind() != "KubeadmControlPlane" && !isKind(object, "MachineDeployment") {
+	if object.GetKind() != "KubeadmControlPlane" && !isKind(object, "MachineDeployment") && !isKind(object, "Cluster") {
 		return object
 	}
 	object = object.DeepCopy()
