@@ -29,8 +29,7 @@ type managedOrigin struct {
 	// class that the cluster has now.
 	class    topology.Class
 	generate generator
-	// legs is topology.Road.Legs.
-	legs legsFunc
+	chain    chainFunc
 	// tried is what the API server would make of the Cluster of a spec.
 	tried func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
 	// same is management.Client.SameTemplate.
@@ -71,7 +70,7 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 	from.complete = func(s spec, cluster *clusterv1.Cluster) (*clusterv1.Cluster, error) {
 		return s.complete(ctx, cluster, from.cluster)
 	}
-	from.legs = legsOf(ctx)
+	from.chain = chainOf(ctx)
 	from.tried = func(s spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
 		wanted, err := l.TryCluster(ctx, object)
 		if err == nil {
@@ -112,12 +111,12 @@ func (a *app) isNative(ctx context.Context, l *live) (bool, error) {
 	return l.TakesVersions(ctx, l.key, versions)
 }
 
-// legsFunc is topology.Road.Legs, which asks nobody.
-type legsFunc func(road topology.Road, target, controlPlane, oldest v1alpha1.Version) ([]plan.Leg, error)
+// chainFunc is topology.Road.Chain, which asks nobody.
+type chainFunc func(road topology.Road, in plan.Input, deferred map[string]string) (*plan.Chain, error)
 
-func legsOf(ctx context.Context) legsFunc {
-	return func(road topology.Road, target, controlPlane, oldest v1alpha1.Version) ([]plan.Leg, error) {
-		return road.Legs(ctx, target, controlPlane, oldest)
+func chainOf(ctx context.Context) chainFunc {
+	return func(road topology.Road, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
+		return road.Chain(ctx, in, deferred)
 	}
 }
 
@@ -127,44 +126,21 @@ func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {
 	if err := p.retargets(from); err != nil {
 		return nil, err
 	}
-	return wayOf(p.spec, in, *p.wanted, from.managed.legs)
+	return wayOf(p.spec, in, *p.wanted, from.managed.chain)
 }
 
 // wayOf is the way of a cluster from a ClusterClass to the versions that its spec
-// was resolved to. It stops where groups have to move that Cluster API does not
-// take along.
-func wayOf(s spec, in plan.Input, wanted state.Topology, legsTo legsFunc) (*plan.Chain, error) {
-	target := in.Target.ControlPlane
+// was resolved to.
+func wayOf(s spec, in plan.Input, wanted state.Topology, chain chainFunc) (*plan.Chain, error) {
 	road := topology.Road{
 		Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: in.Policy,
 		Extension: s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension,
 	}
-	chain := plan.Chain{From: in.Chain.From, Deferred: wanted.Deferred()}
-	through := func(stops []v1alpha1.Version) error {
-		chain.Legs = nil
-		controlPlane, oldest := in.Start.ControlPlane.Version, in.OldestFollowing()
-		for _, stop := range append(stops, target) {
-			legs, err := legsTo(road, stop, controlPlane, oldest)
-			if err != nil {
-				return &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, target, err)}}
-			}
-			chain.Legs, controlPlane = append(chain.Legs, legs...), stop
-			if !oldest.IsZero() {
-				oldest = stop
-			}
-		}
-		return nil
+	found, err := chain(road, in, wanted.Deferred())
+	if err != nil {
+		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, in.Target.ControlPlane, err)}}
 	}
-	if err := through(nil); err != nil {
-		return nil, err
-	}
-	in.Chain = &chain
-	// One that is under way cannot be given another end.
-	halts := slices.DeleteFunc(plan.Halts(in), func(v v1alpha1.Version) bool { return !v.After(chain.From) })
-	if len(halts) == 0 {
-		return &chain, nil
-	}
-	return &chain, through(halts)
+	return found, nil
 }
 
 // retargets refuses another version while the cluster is on its way to one.

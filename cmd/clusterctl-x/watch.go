@@ -102,8 +102,8 @@ type asked struct {
 	releases spec
 	// plan that was followed last; nil for a cluster without a ClusterClass.
 	plan *plan.Plan
-	// legs is topology.Road.Legs, for a cluster from a ClusterClass.
-	legs legsFunc
+	// chain is topology.Road.Chain, for a cluster from a ClusterClass.
+	chain chainFunc
 	// unread is why the way of a cluster from a ClusterClass cannot be told.
 	unread error
 }
@@ -123,7 +123,7 @@ func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey
 		return asked{}, nil
 	}
 	s.config = config
-	k := asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, legs: legsOf(ctx)}
+	k := asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, chain: chainOf(ctx)}
 	if s.managed() {
 		// Without its class nothing can be told of the way, and all else can.
 		class, exists, err := c.ClassAlone(ctx, s.classKey(key.Namespace))
@@ -177,7 +177,7 @@ func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 	}
 	if k.releases.managed() && cluster.Topology != nil {
 		in.Chain = &plan.Chain{From: cluster.Topology.Version}
-		chain, err := wayOf(k.releases, in, *cluster.Topology, k.legs)
+		chain, err := wayOf(k.releases, in, *cluster.Topology, k.chain)
 		if err != nil {
 			return plan.Plan{}, err
 		}

@@ -75,6 +75,15 @@ func (in Input) OldestFollowing() v1alpha1.Version {
 	return oldest
 }
 
+// Arrives tells whether there are new groups that Cluster API takes along.
+func (in Input) Arrives() bool {
+	p := &planner{in: in}
+	return slices.ContainsFunc(in.Target.WorkerNodeGroups, func(g TargetGroup) bool {
+		_, exists := in.Start.WorkerNodeGroups[g.Name]
+		return !exists && !p.own(g.Name)
+	})
+}
+
 // Halts are the versions between two ends of its legs at which the topology of a
 // cluster has to stop, because a group moves then that Cluster API does not take
 // along. They are in the order in which they are reached. Where there is no plan

@@ -202,6 +202,11 @@ func takeGroup(in plan.Input, step plan.Step, group plan.Group, w, during, after
 			return []string{when + ": is not there"}
 		}
 		return nil
+	case plan.Detach, plan.Return:
+		if !exists || group.From != group.To || !slices.Contains(nodes, number(group.To)) {
+			return []string{fmt.Sprintf("%s: from %s to %s, and it is at %v", when, group.From, group.To, nodes)}
+		}
+		return nil
 	case plan.Workers, plan.Template, plan.ControlPlane:
 	}
 	from, to := number(group.From), number(group.To)

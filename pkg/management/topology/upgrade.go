@@ -25,6 +25,48 @@ type Road struct {
 	Extension string
 }
 
+// Chain is the way of a cluster to its target. It stops between the ends of its legs
+// where groups have to move that Cluster API does not take along.
+func (r Road) Chain(ctx context.Context, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
+	chain := plan.Chain{From: in.Chain.From, Deferred: deferred}
+	in.Chain = &chain
+	var err error
+	if chain.Legs, err = r.through(ctx, in, nil); err != nil {
+		return nil, err
+	}
+	// A leg that is under way cannot be given another end.
+	halts := slices.DeleteFunc(plan.Halts(in), func(v v1alpha1.Version) bool { return !v.After(chain.From) })
+	if len(halts) > 0 {
+		chain.Legs, err = r.through(ctx, in, halts)
+	}
+	return &chain, err
+}
+
+// through are the legs to the target that end at some versions on the way.
+func (r Road) through(ctx context.Context, in plan.Input, halts []v1alpha1.Version) ([]plan.Leg, error) {
+	var all []plan.Leg
+	controlPlane, oldest := in.Start.ControlPlane.Version, in.OldestFollowing()
+	for _, end := range append(halts, in.Target.ControlPlane) {
+		legs, err := r.Legs(ctx, end, controlPlane, oldest)
+		if err != nil {
+			return nil, err
+		}
+		if len(legs) > 0 && oldest.IsZero() && in.Arrives() {
+			// What comes with the first leg is taken along from then on.
+			first := legs[0]
+			if legs, err = r.Legs(ctx, end, first.Target, first.Target); err != nil {
+				return nil, err
+			}
+			legs, oldest = slices.Insert(legs, 0, first), end
+		}
+		all, controlPlane = append(all, legs...), end
+		if !oldest.IsZero() {
+			oldest = end
+		}
+	}
+	return all, nil
+}
+
 // Legs are the changes of a topology's version that take a cluster to its target:
 // as few as keep to the skew policy in every state that Cluster API passes
 // through. oldest is the version of the oldest workers; zero where there are none.
