@@ -59,6 +59,9 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 			return &management.RefusedError{Check: "class-missing", Reason: fmt.Sprintf("ClusterClass %s, which cluster %s is made from, is gone; apply it again", key, l.key)}
 		}
 		from.class = class
+		if err := l.spec.keepsClass(l.state, class.Name); err != nil {
+			return err
+		}
 		if err := l.spec.mayBecome(class); err != nil {
 			return err
 		}
@@ -195,8 +198,8 @@ func (p *prepared) managedChanges(first management.Objects, outside map[string]b
 		return nil, err
 	}
 	maps.Copy(sorted, own)
-	if pause := before.state.Pause; pause != nil {
-		sorted[""] = addChange(sorted[""], fmt.Sprintf("the pause to %s, which was stopped on its way, would be lifted", pause.Why))
+	if pause := before.state.Pause; pause != nil && !between(before.state) {
+		sorted[""] = addChange(sorted[""], fmt.Sprintf("the pause to %s, which was stopped at its end, would be lifted", pause.Why))
 	}
 	was, is, err := before.both(*p.spec.class, wanted)
 	var external externalError
@@ -223,6 +226,12 @@ func (p *prepared) managedChanges(first management.Objects, outside map[string]b
 		sorted[""] = addChange(sorted[""], line)
 	}
 	return sorted, nil
+}
+
+// between tells whether groups are half-way: then the step that completes that
+// lifts the pause.
+func between(cluster state.Cluster) bool {
+	return slices.ContainsFunc(cluster.WorkerNodeGroups, func(p state.Part) bool { return cluster.Between(p.Name) })
 }
 
 // sameTopology tells whether two Clusters ask for the same but for the version.
@@ -333,92 +342,4 @@ func deferrals(now, wanted state.Topology) []string {
 		}
 	}
 	return lines
-}
-
-// managedStages renders the Cluster as it is written for each step, at the version
-// that its topology has then, and the groups that the topology does not have.
-func (p prepared) managedStages(first management.Objects, chain plan.Chain, own map[string]bool) ([]management.Objects, error) {
-	stages := []management.Objects{first}
-	at := chain.From
-	for i, step := range p.plan.Steps {
-		if to := furthest(step); !step.Detached && to.After(at) {
-			at = chain.Target(to)
-		}
-		if step.Kind == plan.Return {
-			own = maps.Clone(own)
-			for _, group := range step.WorkerNodeGroups {
-				delete(own, group.Name)
-			}
-		}
-		stage, err := p.managedStage(at, own, p.plan.Versions(i+1))
-		if err != nil {
-			return nil, err
-		}
-		stages = append(stages, stage)
-	}
-	return stages, nil
-}
-
-// rehearsed are the objects that the API server can check before the first step:
-// those of the beginning, and those of later stages. A topology takes the version
-// of the next leg only, and Cluster API owns a group until it is detached.
-func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []management.Objects) {
-	if !p.spec.managed() {
-		return p.stages[0].All(), p.stages[1:]
-	}
-	legBegun := false
-	var stages []management.Objects
-	for _, stage := range p.stages {
-		next := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
-		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, p.stages[0].Cluster)) {
-			legBegun, next.Cluster = len(stages) > 0, stage.Cluster
-		}
-		for name, objects := range stage.Parts {
-			if part, exists := now.Group(name); !exists || part.Detached {
-				next.Parts[name] = objects
-			}
-		}
-		stages = append(stages, next)
-	}
-	return stages[0].All(), stages[1:]
-}
-
-// furthest is the version that a step leads to; zero for one that leads to none.
-func furthest(step plan.Step) v1alpha1.Version {
-	to := step.To
-	for _, group := range step.WorkerNodeGroups {
-		if group.To.After(to) {
-			to = group.To
-		}
-	}
-	return to
-}
-
-// managedStage renders the Cluster with a version of its topology, and the groups
-// that the topology does not have.
-func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, versions v1alpha1.ClusterVersions) (management.Objects, error) {
-	without, given := own, map[string]string{}
-	if p.native {
-		without = map[string]bool{}
-		for name := range own {
-			version, there := versions.WorkerNodeGroups[name]
-			without[name], given[name] = !there, version.String()
-		}
-	}
-	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: at}, without)
-	if err != nil {
-		return management.Objects{}, err
-	}
-	stage, err := decodeParts(rendered)
-	if err != nil {
-		return management.Objects{}, err
-	}
-	delete(stage.Parts, v1alpha1.ControlPlaneName)
-	if p.native {
-		_, err := management.GiveVersions(stage.Cluster[0], given)
-		return stage, err
-	}
-	parts, err := p.ownParts(own, versions)
-	maps.Copy(stage.Parts, parts)
-	return stage, err
 }

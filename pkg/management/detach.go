@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -27,22 +28,18 @@ const topologyOwner = client.FieldOwner("capi-topology")
 // dropEntries takes those entries of the groups out of the topology that stayed in
 // it because others own fields of them too.
 func (f *follower) dropEntries(ctx context.Context, h handover) error {
-	return f.update(ctx, func() (*unstructured.Unstructured, bool, error) {
-		cluster, err := f.read(ctx, "Cluster", f.key.Name)
-		if err != nil {
-			return nil, false, err
-		}
+	return f.change(ctx, "Cluster", f.key.Name, func(cluster *unstructured.Unstructured) error {
 		path := []string{"spec", "topology", "workers", "machineDeployments"}
-		entries, _, err := unstructured.NestedSlice(cluster.Object, path...)
-		if err != nil {
-			return nil, false, err
+		entries, found, err := unstructured.NestedSlice(cluster.Object, path...)
+		if err != nil || !found {
+			return err
 		}
 		kept := slices.DeleteFunc(slices.Clone(entries), func(entry any) bool {
 			fields, is := entry.(map[string]any)
 			name, named := fields["name"].(string)
 			return is && named && slices.Contains(h.groups, handedGroup{name, true})
 		})
-		return cluster, len(kept) < len(entries), unstructured.SetNestedSlice(cluster.Object, kept, path...)
+		return unstructured.SetNestedSlice(cluster.Object, kept, path...)
 	})
 }
 
@@ -67,39 +64,36 @@ func (f *follower) relabel(ctx context.Context, part state.Part, out bool) error
 		return err
 	}
 	// Health checks have the name of what they look after.
-	err = f.update(ctx, func() (*unstructured.Unstructured, bool, error) {
-		check, err := f.read(ctx, "MachineHealthCheck", name)
-		if err != nil {
-			return nil, false, client.IgnoreNotFound(err)
-		}
-		return check, true, f.hand(check, part.Name, out)
-	})
-	if err != nil {
+	err = f.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return f.hand(check, part.Name, out) })
+	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	return f.update(ctx, func() (*unstructured.Unstructured, bool, error) {
-		deployment, err := f.read(ctx, "MachineDeployment", name)
-		if err != nil {
-			return nil, false, err
-		}
+	return f.change(ctx, "MachineDeployment", name, func(deployment *unstructured.Unstructured) error {
 		if err := f.hand(deployment, part.Name, out); err != nil {
-			return nil, false, err
+			return err
 		}
-		return deployment, true, handDeployment(deployment, part.Name, out)
+		return handDeployment(deployment, part.Name, out)
 	})
 }
 
-// update reads an object and writes it as it was changed, once more where somebody
-// else was faster. The change says whether there is anything to write.
-func (f *follower) update(ctx context.Context, change func() (*unstructured.Unstructured, bool, error)) error {
+// change reads an object and writes it as it was changed, once more where somebody
+// else was faster. Nothing is written where nothing changes.
+func (f *follower) change(ctx context.Context, kind, name string, by func(*unstructured.Unstructured) error) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		object, changed, err := change()
-		if err != nil || !changed {
+		object, err := f.read(ctx, kind, name)
+		if err != nil {
+			return fmt.Errorf("reading %s/%s: %w", kind, name, err)
+		}
+		before := object.DeepCopy()
+		if err := by(object); err != nil {
 			return err
 		}
-		err = whileHeld(ctx, func() error { return f.c.Update(ctx, object, FieldOwner) })
-		if err != nil {
-			return fmt.Errorf("writing %s: %w", changes.ObjectName(object), err)
+		if reflect.DeepEqual(before.Object, object.Object) {
+			return nil
+		}
+		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+		if err := whileHeld(ctx, func() error { return f.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner) }); err != nil {
+			return fmt.Errorf("writing %s/%s: %w", kind, name, err)
 		}
 		return nil
 	})

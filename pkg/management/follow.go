@@ -118,7 +118,7 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 			return false, err
 		}
 	}
-	return cluster.Generation >= f.generations[wholeCluster] && cluster.Done(), nil
+	return cluster.Generation >= f.generations[wholeCluster] && cluster.Done() && f.rested(cluster), nil
 }
 
 // follow looks how far Cluster API is with its steps, and begins the next leg where

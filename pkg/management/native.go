@@ -29,11 +29,12 @@ func (c *Client) TakesVersions(ctx context.Context, key client.ObjectKey, versio
 	if err := c.Get(ctx, key, cluster); err != nil {
 		return false, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
 	}
+	before := cluster.DeepCopy()
 	given, err := GiveVersions(cluster, versions)
 	if err != nil || !given {
 		return false, err
 	}
-	err = c.Update(ctx, cluster, FieldOwner, client.DryRunAll)
+	err = c.Patch(ctx, cluster, client.MergeFrom(before), FieldOwner, client.DryRunAll)
 	if refusesVersions(err) {
 		return false, nil
 	}

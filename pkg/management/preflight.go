@@ -54,7 +54,7 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	checks := map[string]func() ([]string, error){
 		CheckClusterAPI: func() ([]string, error) { return c.clusterAPITooOld() },
-		CheckPrivileges: func() ([]string, error) { return c.missingPrivileges(ctx, key.Namespace, privilegesFor(cluster)) },
+		CheckPrivileges: func() ([]string, error) { return c.missingPrivileges(ctx, key.Namespace, privilegesFor(cluster, p)) },
 		CheckPaused:     func() ([]string, error) { return paused(cluster, p), nil },
 		CheckHealth: func() ([]string, error) {
 			seen, err := c.seen(ctx, cluster)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/openapi"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -21,10 +22,13 @@ type privilege struct {
 	verbs           []string
 }
 
-// privilegesFor is what an upgrade of the cluster needs.
-func privilegesFor(cluster state.Cluster) []privilege {
-	if cluster.Topology != nil {
+// privilegesFor is what an upgrade of the cluster by a plan needs.
+func privilegesFor(cluster state.Cluster, p plan.Plan) []privilege {
+	switch detached := p.NextDetached(0) < len(p.Steps); {
+	case cluster.Topology != nil && !detached:
 		return managedPrivileges()
+	case cluster.Topology != nil:
+		return append(upgradePrivileges(), privilege{"cluster.x-k8s.io", "clusterclasses", []string{"get", "list"}})
 	}
 	return upgradePrivileges()
 }
@@ -59,7 +63,6 @@ func upgradePrivileges() []privilege {
 		{"addons.cluster.x-k8s.io", "clusterresourcesets", append(watch, "create", "patch", "delete")},
 		{"controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", append(watch, "patch")},
 		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigtemplates", []string{"get", "list", "create", "patch", "delete"}},
-		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigs", []string{"list"}},
 		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigs", []string{"list"}},
 		{"infrastructure.cluster.x-k8s.io", "devmachinetemplates", []string{"get", "list", "create", "patch", "delete"}},
 		{"infrastructure.cluster.x-k8s.io", "devmachines", []string{"list"}},

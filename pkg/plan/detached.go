@@ -152,7 +152,7 @@ func (p *planner) leaves(name string) int {
 
 // detach takes the pinned groups out of the topology that are still in it.
 func (p *planner) detach() {
-	step := Step{Kind: Detach, Detached: true, Reason: "pinned: from now on it keeps its version until the spec gives it another one; no machine is replaced"}
+	step := Step{Kind: Detach, Detached: true, Reason: "pinned: from now on it keeps its version until the spec gives it another one"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
 		if p.in.Chain != nil && exists && group.Pinned && (!part.Detached || part.Between) {
@@ -167,7 +167,7 @@ func (p *planner) detach() {
 // giveBack returns the groups to the topology that are no longer pinned: first
 // those that are where it is, in the end those that got there on their own.
 func (p *planner) giveBack(first bool) {
-	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API takes it along again; no machine is replaced"}
+	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API takes it along again"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
 		if p.in.Chain == nil || group.Pinned || !part.Detached && !part.Between || p.in.returnsFirst(group.Name) != first {
@@ -213,7 +213,7 @@ func (p *planner) notes() []string {
 	var notes []string
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		if p.in.Chain != nil && group.Pinned {
-			notes = append(notes, fmt.Sprintf("%s is pinned at %s: the control plane cannot go beyond %s, and no change of the class reaches the group but by an upgrade with this file",
+			notes = append(notes, fmt.Sprintf("%s is pinned at %s: the control plane cannot go beyond %s, and no change of the class reaches the group but by 'upgrade cluster'",
 				group.Name, group.Version, p.road.policy.Newest(group.Version)))
 		}
 	}

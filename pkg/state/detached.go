@@ -18,8 +18,16 @@ type Pause struct {
 
 // String says it in a sentence, with what to do.
 func (p Pause) String() string {
-	return fmt.Sprintf("clusterctl-x paused the cluster to %s (%s, %s); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause",
-		p.Why, p.By, p.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("clusterctl-x paused the cluster %s", p.more())
+}
+
+// Waiting says what is waited for.
+func (p Pause) Waiting() string {
+	return fmt.Sprintf("the end of the pause that clusterctl-x set %s", p.more())
+}
+
+func (p Pause) more() string {
+	return fmt.Sprintf("to %s (%s, since %s); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339))
 }
 
 // Attached is the cluster with those parts alone that Cluster API looks after for

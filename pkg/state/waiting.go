@@ -36,7 +36,7 @@ func (c Cluster) Waiting() string {
 func (c Cluster) Obstacle() string {
 	switch {
 	case c.Paused && c.Pause != nil:
-		return c.Pause.String()
+		return c.Pause.Waiting()
 	case c.Paused:
 		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
 	case c.Deleting:

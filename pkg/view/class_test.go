@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,6 +29,10 @@ func TestTreeOfAClass(t *testing.T) {
 	}}
 	frozen := described
 	frozen.Frozen = []string{"md-0 stays"}
+	unreached := described
+	unreached.Unreached = []string{"md-1"}
+	paused := described
+	paused.Cluster.Paused, paused.Cluster.Pause = true, &state.Pause{Why: "detach md-1", By: "me@here", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	const variables = `  variable region          "eu"  required
   variable region of md-0  "us"
   variable size            "small"  required, default
@@ -41,7 +46,14 @@ func TestTreeOfAClass(t *testing.T) {
 		described view.Described
 		want      string
 	}{
-		"not carried over":    {described, head + "  topology: it is upgrading\n" + variables + text + parts},
+		"not carried over": {described, head + "  topology: it is upgrading\n" + variables + text + parts},
+		"paused by clusterctl-x": {
+			paused, strings.Replace(head, "  ClusterClass", "  paused: clusterctl-x paused the cluster to detach md-1 (me@here, since 2026-01-02T03:04:05Z); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause\n  ClusterClass", 1) +
+				"  topology: it is upgrading\n" + variables + text + parts,
+		},
+		"a class that does not reach a group": {
+			unreached, head + "  topology: it is upgrading\n  md-1 is pinned, and was made before the latest change of the class, which reaches it by 'clusterctl-x upgrade cluster' with its file\n" + variables + text + parts,
+		},
 		"a group is deferred": {frozen, head + "  md-0 stays\n" + variables + text + parts},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +90,10 @@ func TestClassPlan(t *testing.T) {
       a field
 In all: 1 control plane machine and 3 worker machines replaced.
 ClusterClass team/small: 2 clusters, 1 of them unchanged; at most 1 control plane machine and 3 worker machines replaced.
+`},
+		"one unchanged, with something to know": {[]plan.Plan{{Metadata: metadata("b"), Notes: []string{"md-1 is pinned"}}}, `Cluster team/b is unchanged.
+Note: md-1 is pinned.
+ClusterClass team/small: 1 cluster, 1 of them unchanged; at most 0 control plane machines and 0 worker machines replaced.
 `},
 	} {
 		t.Run(name, func(t *testing.T) {

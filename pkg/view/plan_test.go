@@ -104,6 +104,20 @@ In all: 3 worker machines added.
       because
 In all: 1 worker machine removed.
 `},
+		"Detach, and what it means": {
+			func() plan.Plan {
+				p := aPlan(groupStep(plan.Detach, plan.Group{Name: "md-0", From: at("v1.34.2"), To: at("v1.34.2")}), groupStep(plan.Return, plan.Group{Name: "md-1", From: at("v1.34.2"), To: at("v1.34.2")}))
+				p.Notes = []string{"md-0 is pinned"}
+				return p
+			}(), `Plan for cluster team/prod, 2 steps:
+ 1. md-0  detached at v1.34.2  no machine replaced
+      because
+ 2. md-1  returned at v1.34.2  no machine replaced
+      because
+In all: no machine is replaced, added or removed.
+Note: md-0 is pinned.
+`,
+		},
 		"Template of the control plane": {aPlan(plan.Step{Kind: plan.Template, From: at("v1.34.2"), To: at("v1.34.2"), MachinesReplaced: 3, Changes: manyFields(1), Reason: "because"}), `Plan for cluster team/prod, 1 step:
  1. control plane  stays at v1.34.2  3 machines replaced
       because

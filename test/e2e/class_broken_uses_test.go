@@ -135,11 +135,11 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"one group": {
 			"upgrade cluster --worker-node-groups md-0", managedSpec, []string{"\"1.32\"", "\"1.33\""}, 2,
-			"cluster.yaml:6: spec.clusterClass: Forbidden: --worker-node-groups: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave --worker-node-groups out, and use deferUpgrade to hold a group back\n",
+			"cluster.yaml:6: spec.clusterClass: Forbidden: --worker-node-groups: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave --worker-node-groups out; a group with a kubernetesVersion of its own moves alone, and deferUpgrade holds one back\n",
 		},
 		"control plane only": {
 			"upgrade cluster --control-plane-only", managedSpec, []string{"\"1.32\"", "\"1.33\""}, 2,
-			"cluster.yaml:6: spec.clusterClass: Forbidden: --control-plane-only: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave --control-plane-only out, and use deferUpgrade to hold a group back\n",
+			"cluster.yaml:6: spec.clusterClass: Forbidden: --control-plane-only: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave --control-plane-only out; a group with a kubernetesVersion of its own moves alone, and deferUpgrade holds one back\n",
 		},
 		"without a management cluster": {
 			"plan upgrade --from cluster.yaml", managedSpec, []string{"\"1.32\"", "\"1.33\""}, 2,

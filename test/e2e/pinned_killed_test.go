@@ -171,8 +171,8 @@ func assertPauseTold(t *testing.T, namespace, name, why string) bool {
 	if r := cli(t, 0, "get", "clusters", "-n", namespace); !strings.Contains(r.stdout, "paused to "+why) {
 		t.Errorf("get clusters does not say that it is paused:\n%s", r.stdout)
 	}
-	if r := cli(t, 5, "watch", "cluster", name, "-n", namespace, "--timeout", "2s"); !strings.Contains(r.stderr, said) {
-		t.Errorf("watch does not say %q:\n%s", said, r.stderr)
+	if r := cli(t, 5, "watch", "cluster", name, "-n", namespace, "--timeout", "2s"); !strings.Contains(r.stderr, "the end of the pause that clusterctl-x set to "+why+" (") {
+		t.Errorf("watch does not say why it is paused:\n%s", r.stderr)
 	}
 	return true
 }

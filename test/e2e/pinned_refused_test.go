@@ -16,17 +16,19 @@ func TestPins(t *testing.T) {
 	t.Parallel()
 	namespace := applyClass(t, "pins-refused")
 	class := objectsIn(t, namespace)
-	spec := clusterSpec{name: "refused", version: "1.34", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "old", version: "1.31"}, {name: "new", version: "1.33"}}}
+	spec := clusterSpec{name: "refused", version: "1.33", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "old", version: "1.31"}, {name: "new", version: "1.32"}}}
 	cli(t, 0, "create", "cluster", "-n", namespace, "-f", spec.path(t))
-	assertMachines(t, shared, namespace, "refused", "control-plane v1.34.4", "md-0 v1.34.4", "new v1.33.13", "old v1.31.14")
+	assertMachines(t, shared, namespace, "refused", "control-plane v1.33.13", "md-0 v1.33.13", "new v1.32.13", "old v1.31.14")
 	assertPlan(t, planOf(t, namespace, spec.path(t)))
 
 	t.Run("Admission Control and Validation", func(t *testing.T) { refusedPins(t, namespace, spec) })
 	t.Run("Chained Upgrades", func(t *testing.T) {
-		spec.version, spec.groups[1].version = "1.36", "1.33"
+		spec.version, spec.groups[1].version, spec.groups[2].version = "1.36", "1.34", "1.33"
 		p := upgradeAsPlanned(t, namespace, "refused", spec.path(t))
 		assertPlan(t, p,
-			"Workers old v1.31.14->v1.33.13", // at 1.34, which the control plane could not leave otherwise
+			"ControlPlane v1.33.13->v1.34.4",
+			"Workers md-0 v1.33.13->v1.34.4", // Cluster API takes all parts to where it has to halt
+			"Workers old v1.31.14->v1.34.4 new v1.32.13->v1.33.13",
 			"ControlPlane v1.34.4->v1.35.4", "ControlPlane v1.35.4->v1.36.3", "Workers md-0 v1.34.4->v1.36.3",
 		)
 	})
@@ -39,8 +41,8 @@ func TestPins(t *testing.T) {
 	})
 }
 
-// refusedPins are files that the cluster, with a control plane at 1.34 and pins at
-// 1.31 and 1.33, cannot be taken to.
+// refusedPins are files that the cluster, with a control plane at 1.33 and pins at
+// 1.31 and 1.32, cannot be taken to.
 func refusedPins(t *testing.T, namespace string, spec clusterSpec) {
 	for name, test := range map[string]struct {
 		version, old, newer string
@@ -48,23 +50,23 @@ func refusedPins(t *testing.T, namespace string, spec clusterSpec) {
 		want                string
 	}{
 		"newer than the control plane": {
-			"1.34", "1.31", "1.35", 2,
-			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.35\": group new must not be newer than the control plane (v1.34.4); use 1.31 to v1.34.4, or change spec.kubernetesVersion\n",
+			"1.33", "1.31", "1.34", 2,
+			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.34\": group new must not be newer than the control plane (v1.33.13); use 1.30 to v1.33.13, or change spec.kubernetesVersion\n",
 		},
 		"newer patch than the control plane": {
-			"1.34.3", "1.31", "1.34.4", 2,
-			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"v1.34.4\": group new must not be newer than the control plane (v1.34.3); use 1.31 to v1.34.3, or change spec.kubernetesVersion\n",
+			"1.33.6", "1.31", "1.33.13", 2,
+			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"v1.33.13\": group new must not be newer than the control plane (v1.33.6); use 1.30 to v1.33.6, or change spec.kubernetesVersion\n",
 		},
 		"down": {
-			"1.34", "1.31", "1.32", 3,
-			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.32\": group new runs v1.33.13, and nothing moves down; use v1.33.13 or newer\n",
+			"1.33", "1.31", "1.31", 3,
+			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.31\": group new runs v1.32.13, and nothing moves down; use v1.32.13 or newer\n",
 		},
 		"cluster beyond what a pin allows": {
-			"1.35", "1.31", "1.33", 2,
+			"1.35", "1.31", "1.32", 2,
 			"refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.31\": group old must not be more than 3 minors older than the control plane (v1.35.4); use 1.32 to v1.35.4, or change spec.kubernetesVersion to 1.34 or older\n",
 		},
 		"version that the class does not have": {
-			"1.34", "1.31.2", "1.33", 3, "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"v1.31.2\": ClusterClass inmemory does not have this version; ",
+			"1.33", "1.31.2", "1.32", 3, "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"v1.31.2\": ClusterClass inmemory does not have this version; ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,12 +94,16 @@ func stoppedPin(t *testing.T, namespace string, spec clusterSpec) {
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
 	upgrade.until(t, "old v1.35.4: 1 of 1 machines ready, 1 more to go")
 	upgrade.signal(t, syscall.SIGINT)
-	assertGoesOn(t, upgrade.end(t).stderr, "error: interrupted", "old from v1.33.13 to v1.35.4")
-	assertPlan(t, planOf(t, namespace, file), "Workers old v1.33.13->v1.35.4")
+	assertGoesOn(t, upgrade.end(t).stderr, "error: interrupted", "old from v1.34.4 to v1.35.4")
+	assertPlan(t, planOf(t, namespace, file), "Workers old v1.34.4->v1.35.4")
 	release(t, namespace, old)
 	cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file)
 	if diff := cmp.Diff(map[string]int{"old": 1}, made()); diff != "" {
 		t.Errorf("machines created (-want +seen):\n%s", diff)
 	}
 	assertPlan(t, planOf(t, namespace, file))
+	// A change of the count alone is done when the machines are there.
+	spec.groups[1].count = 2
+	upgradeAsPlanned(t, namespace, "refused", spec.path(t))
+	assertMachines(t, shared, namespace, "refused", "control-plane v1.36.3", "md-0 v1.36.3", "new v1.33.13", "old v1.35.4", "old v1.35.4")
 }
