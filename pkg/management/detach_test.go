@@ -1,0 +1,145 @@
+package management
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// TestGiveFields: what one manager applied is another one's afterwards, with what
+// that one had already. All else stays whose it was.
+func TestGiveFields(t *testing.T) {
+	t.Parallel()
+	entry := func(manager string, operation metav1.ManagedFieldsOperationType, subresource, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: operation, Subresource: subresource, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+		}
+	}
+	const apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
+	others := []metav1.ManagedFieldsEntry{entry("kubectl", update, "", `{"f:spec":{"f:replicas":{}}}`), entry("a", update, "", `{}`), entry("a", apply, "status", `{}`)}
+	for name, test := range map[string]struct{ before, want []metav1.ManagedFieldsEntry }{
+		"given": {
+			append([]metav1.ManagedFieldsEntry{entry("a", apply, "", `{"f:spec":{"f:x":{}}}`)}, others...),
+			append(append([]metav1.ManagedFieldsEntry{}, others...), entry("b", apply, "", `{"f:spec":{"f:x":{}}}`)),
+		},
+		"together with its own": {
+			[]metav1.ManagedFieldsEntry{entry("b", apply, "", `{"f:spec":{"f:y":{}}}`), entry("a", apply, "", `{"f:spec":{"f:x":{}}}`)},
+			[]metav1.ManagedFieldsEntry{entry("b", apply, "", `{"f:spec":{"f:x":{},"f:y":{}}}`)},
+		},
+		"given before": {[]metav1.ManagedFieldsEntry{entry("b", apply, "", `{"f:spec":{}}`)}, []metav1.ManagedFieldsEntry{entry("b", apply, "", `{"f:spec":{}}`)}},
+		"of nobody":    {others, others},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			object := &unstructured.Unstructured{Object: map[string]any{}}
+			object.SetManagedFields(test.before)
+			if err := giveFields(object, "a", "b"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, object.GetManagedFields()); diff != "" {
+				t.Errorf("managed fields (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHandDeployment: what tells whose a MachineDeployment is, there and back.
+func TestHandDeployment(t *testing.T) {
+	t.Parallel()
+	owned := func() *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"kind": "MachineDeployment",
+			"metadata": map[string]any{
+				"labels":      map[string]any{clusterv1.ClusterTopologyOwnedLabel: "", clusterv1.ClusterTopologyMachineDeploymentNameLabel: "md-1", "mine": "x"},
+				"annotations": map[string]any{"mine": "y"},
+				"finalizers":  []any{"cluster.x-k8s.io/machinedeployment", clusterv1.MachineDeploymentTopologyFinalizer},
+			},
+			"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"mine": "z"}}}},
+		}}
+	}
+	out := &unstructured.Unstructured{Object: map[string]any{
+		"kind": "MachineDeployment",
+		"metadata": map[string]any{
+			"labels":      map[string]any{"mine": "x"},
+			"annotations": map[string]any{"mine": "y", clusterv1.MachineSetSkipPreflightChecksAnnotation: "KubeadmVersionSkew,ControlPlaneVersionSkew"},
+			"finalizers":  []any{"cluster.x-k8s.io/machinedeployment"},
+		},
+		"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"mine": "z", DetachedAnnotation: ""}}}},
+	}}
+	object := owned()
+	for range 2 { // once more, after a run that was stopped
+		if err := handDeployment(object, "md-1", true); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(out, object); diff != "" {
+			t.Errorf("detached (-want +got):\n%s", diff)
+		}
+	}
+	for range 2 {
+		if err := handDeployment(object, "md-1", false); err != nil {
+			t.Fatal(err)
+		}
+		back := owned()
+		back.SetFinalizers([]string{"cluster.x-k8s.io/machinedeployment"}) // Cluster API adds its own
+		if diff := cmp.Diff(back, object); diff != "" {
+			t.Errorf("returned (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestGiveVersions: the entries of the groups get them, and no others.
+func TestGiveVersions(t *testing.T) {
+	t.Parallel()
+	cluster := func(entries ...any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"topology": map[string]any{"workers": map[string]any{"machineDeployments": entries}}}}}
+	}
+	got := cluster(map[string]any{"name": "md-0"}, map[string]any{"name": "md-1", "metadata": map[string]any{"annotations": map[string]any{"a": "b"}}})
+	given, err := GiveVersions(got, map[string]string{"md-1": "v1.33.1", "md-2": "v1.33.1"})
+	if err != nil || !given {
+		t.Fatalf("given %t: %v", given, err)
+	}
+	want := cluster(map[string]any{"name": "md-0"}, map[string]any{"name": "md-1", "version": "v1.33.1", "metadata": map[string]any{"annotations": map[string]any{"a": "b", PinnedAnnotation: ""}}})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("cluster (-want +got):\n%s", diff)
+	}
+	if given, err := GiveVersions(cluster(map[string]any{"name": "md-0"}), map[string]string{"md-1": "v1.33.1"}); err != nil || given {
+		t.Errorf("no group of the names: given %t: %v", given, err)
+	}
+}
+
+// TestRefusesVersions: a refusal of the field is told from every other one.
+func TestRefusesVersions(t *testing.T) {
+	t.Parallel()
+	invalid := func(paths ...string) error {
+		var errs field.ErrorList
+		for _, path := range paths {
+			errs = append(errs, field.Forbidden(field.NewPath(path), "not now"))
+		}
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Cluster"}, "c", errs)
+	}
+	const version = "spec.topology.workers.machineDeployments[0].version"
+	for name, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"taken":              {nil, false},
+		"refused":            {invalid(version), true},
+		"of all groups":      {invalid(version, "spec.topology.workers.machineDeployments[1].version"), true},
+		"and something else": {invalid(version, "spec.topology.version"), false},
+		"something else":     {invalid("spec.topology.version"), false},
+		"nobody may write":   {apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "c", nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := refusesVersions(test.err); got != test.want {
+				t.Errorf("refuses versions: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
