@@ -283,8 +283,8 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 }
 
 func waitingFor(p management.Progress) string {
-	if p.Step == len(p.Plan.Steps) {
-		return ""
+	if p.Step == len(p.Plan.Steps) || p.Cluster.Name == "" {
+		return "" // of which nothing was seen yet
 	}
 	if waiting := cmp.Or(p.Plan.Steps[p.Step].Waiting(p.Cluster), p.Cluster.Waiting()); waiting != "" {
 		return " waiting for " + waiting

@@ -2,12 +2,15 @@ package management
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,8 +90,30 @@ func (f *follower) writeOrWait(ctx context.Context, object *unstructured.Unstruc
 		delete(f.last, changes.ObjectName(object))
 		return false, nil
 	}
-	err = f.write(ctx, object) // it may have ended since
+	// It may have ended since, or be about to: the webhooks look at more than is seen.
+	err = f.write(ctx, object)
+	for began, pause := time.Now(), firstPause; versionRefused(err) && time.Since(began) < maxEnding; pause = min(2*pause, longestPause) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return false, timedOut(ctx)
+		}
+		err = f.write(ctx, object)
+	}
 	return err == nil, err
+}
+
+// maxEnding is how long Cluster API has time to end an upgrade all of whose parts are
+// there.
+const maxEnding = 10 * time.Second
+
+// versionRefused tells whether Cluster API does not take the version of a topology.
+func versionRefused(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field == "spec.topology.version" })
 }
 
 // legEnd is the last stage that is rendered as one is.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
@@ -133,12 +134,14 @@ func TestFollowWhileAnUpgradeEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		pending string // hooks, when the version was refused
 		refused int    // how often it is
+		field   string // that the refusal is about
 		want    string
 		writes  []string
 	}{
-		"not ended":       {"AfterControlPlaneUpgrade,AfterClusterUpgrade", 1, "", []string{stages, asked, asked}},
-		"ended meanwhile": {"", 1, "", []string{stages, asked, asked}},
-		"another reason":  {"AfterControlPlaneUpgrade", 9, "applying Cluster/c: Cluster.cluster.x-k8s.io \"c\" is invalid", []string{stages, asked, asked}},
+		"not ended":       {"AfterControlPlaneUpgrade,AfterClusterUpgrade", 1, "", "", []string{stages, asked, asked}},
+		"ended meanwhile": {"", 1, "", "", []string{stages, asked, asked}},
+		"about to end":    {"", 3, "spec.topology.version", "", []string{stages, asked, asked, asked, asked}},
+		"another reason":  {"AfterControlPlaneUpgrade", 9, "spec.topology.class", "applying Cluster/c: Cluster.cluster.x-k8s.io \"c\" is invalid", []string{stages, asked, asked}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +153,9 @@ func TestFollowWhileAnUpgradeEnds(t *testing.T) {
 					return nil
 				}
 				test.refused--
-				return apierrors.NewInvalid(clusterv1.GroupVersion.WithKind("Cluster").GroupKind(), "c", nil)
+				err := apierrors.NewInvalid(clusterv1.GroupVersion.WithKind("Cluster").GroupKind(), "c", nil)
+				err.ErrStatus.Details.Causes = []metav1.StatusCause{{Field: test.field}}
+				return err
 			}
 			f := newFollower(w.client(), clusterKey(), Upgrade{
 				Plan: twoLegs(), Managed: true, Warn: func(string) {}, Show: func(Progress) {},
