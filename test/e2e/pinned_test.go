@@ -209,7 +209,9 @@ func changedClass(t *testing.T, namespace string, spec *clusterSpec) {
 }
 
 // bootstrapTemplate is what the machines of a group are made from.
-type bootstrapTemplate struct{ bootstrapv1.KubeadmConfigTemplate }
+type bootstrapTemplate struct {
+	bootstrapv1.KubeadmConfigTemplate
+}
 
 func (b bootstrapTemplate) hasVerbosity() bool {
 	return len(b.Spec.Template.Spec.JoinConfiguration.NodeRegistration.KubeletExtraArgs) > 0
