@@ -4,11 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
@@ -110,36 +107,5 @@ func TestGiveVersions(t *testing.T) {
 	}
 	if given, err := GiveVersions(cluster(map[string]any{"name": "md-0"}), map[string]string{"md-1": "v1.33.1"}); err != nil || given {
 		t.Errorf("no group of the names: given %t: %v", given, err)
-	}
-}
-
-// TestRefusesVersions: a refusal of the field is told from every other one.
-func TestRefusesVersions(t *testing.T) {
-	t.Parallel()
-	invalid := func(paths ...string) error {
-		var errs field.ErrorList
-		for _, path := range paths {
-			errs = append(errs, field.Forbidden(field.NewPath(path), "not now"))
-		}
-		return apierrors.NewInvalid(schema.GroupKind{Kind: "Cluster"}, "c", errs)
-	}
-	const version = "spec.topology.workers.machineDeployments[0].version"
-	for name, test := range map[string]struct {
-		err  error
-		want bool
-	}{
-		"taken":              {nil, false},
-		"refused":            {invalid(version), true},
-		"of all groups":      {invalid(version, "spec.topology.workers.machineDeployments[1].version"), true},
-		"and something else": {invalid(version, "spec.topology.version"), false},
-		"something else":     {invalid("spec.topology.version"), false},
-		"nobody may write":   {apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "c", nil), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := refusesVersions(test.err); got != test.want {
-				t.Errorf("refuses versions: %t, want %t", got, test.want)
-			}
-		})
 	}
 }

@@ -2,13 +2,10 @@ package management
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,8 +32,8 @@ func (c *Client) TakesVersions(ctx context.Context, key client.ObjectKey, versio
 		return false, err
 	}
 	err = c.Patch(ctx, cluster, client.MergeFrom(before), FieldOwner, client.DryRunAll)
-	if refusesVersions(err) {
-		return false, nil
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+		return false, nil // whatever else is wrong is told when the upgrade is rehearsed
 	}
 	if err != nil {
 		return false, c.explain(ctx, fmt.Errorf("asking whether Cluster API takes versions for groups of cluster %s: %w", key, err))
@@ -71,17 +68,4 @@ func GiveVersions(cluster *unstructured.Unstructured, versions map[string]string
 		}
 	}
 	return given, unstructured.SetNestedSlice(cluster.Object, entries, path...)
-}
-
-// refusesVersions tells whether an error is about the versions of groups and nothing
-// else.
-func refusesVersions(err error) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return false
-	}
-	causes := status.Status().Details.Causes
-	return len(causes) > 0 && !slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
-		return !strings.HasPrefix(cause.Field, "spec.topology.workers.machineDeployments") || !strings.HasSuffix(cause.Field, "."+versionField)
-	})
 }
