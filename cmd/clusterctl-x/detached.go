@@ -55,6 +55,32 @@ func noPins(class topology.Class) error {
 		" has patches of runtime extensions, which only Cluster API asks: what a group with a kubernetesVersion of its own would be made of cannot be told; remove the version, and give the group deferUpgrade to keep it where it is for a while"}
 }
 
+// prepareDetached looks what the class makes of the whole cluster, for the groups
+// that the topology does not have.
+func (p *prepared) prepareDetached(own map[string]bool, from origin) error {
+	if len(own) == 0 {
+		return nil
+	}
+	if err := noPins(*p.spec.class); err != nil && !p.native {
+		return err
+	}
+	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: from.managed.state.Topology.Version}, nil)
+	if err != nil {
+		return err
+	}
+	objects, err := decodeParts(rendered)
+	if err != nil {
+		return err
+	}
+	cluster, err := asCluster(objects.Cluster[0])
+	if err != nil {
+		return err
+	}
+	p.detached = detachedGroups{class: *p.spec.class, names: deploymentNames(from.managed.state), generate: from.managed.generate, same: from.managed.same, known: map[string]string{}}
+	p.detached.cluster, err = from.managed.complete(p.spec, cluster)
+	return err
+}
+
 // of are the objects that the topology would have for a group at a version.
 func (d detachedGroups) of(class topology.Class, cluster *clusterv1.Cluster, group string, version v1alpha1.Version) (topology.Parts, error) {
 	alone := cluster.DeepCopy()

@@ -123,6 +123,32 @@ func chainOf(ctx context.Context) chainFunc {
 	}
 }
 
+// prepareManaged plans and renders the way of a cluster from a ClusterClass.
+func (p *prepared) prepareManaged(in plan.Input, from origin) error {
+	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}
+	own := in.Outside()
+	p.native = from.managed.native
+	if err := p.prepareDetached(own, from); err != nil {
+		return err
+	}
+	first, err := p.managedStage(in.Chain.From, own, from.start.Versions())
+	if err != nil {
+		return err
+	}
+	if in.Changes, err = p.managedChanges(first, own, from); err != nil {
+		return err
+	}
+	p.anyGeneration(in.Metadata)
+	if in.Chain, err = p.way(in, from); err != nil {
+		return err
+	}
+	if p.plan, err = plan.Compute(in); err != nil {
+		return err
+	}
+	p.stages, err = p.managedStages(first, *in.Chain, own)
+	return err
+}
+
 // way is what Cluster API does to take the cluster to the version that was
 // resolved.
 func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
-	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // prepared is an upgrade that was thought through to its end, and of which
@@ -99,58 +97,6 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 		versions.ControlPlane = cluster.Topology.Version
 	}
 	return versions
-}
-
-// prepareManaged plans and renders the way of a cluster from a ClusterClass.
-func (p *prepared) prepareManaged(in plan.Input, from origin) error {
-	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}
-	own := in.Outside()
-	p.native = from.managed.native
-	if err := p.prepareDetached(own, from); err != nil {
-		return err
-	}
-	first, err := p.managedStage(in.Chain.From, own, from.start.Versions())
-	if err != nil {
-		return err
-	}
-	if in.Changes, err = p.managedChanges(first, own, from); err != nil {
-		return err
-	}
-	p.anyGeneration(in.Metadata)
-	if in.Chain, err = p.way(in, from); err != nil {
-		return err
-	}
-	if p.plan, err = plan.Compute(in); err != nil {
-		return err
-	}
-	p.stages, err = p.managedStages(first, *in.Chain, own)
-	return err
-}
-
-// prepareDetached looks what the class makes of the whole cluster, for the groups
-// that the topology does not have.
-func (p *prepared) prepareDetached(own map[string]bool, from origin) error {
-	if len(own) == 0 {
-		return nil
-	}
-	if err := noPins(*p.spec.class); err != nil && !p.native {
-		return err
-	}
-	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: from.managed.state.Topology.Version}, nil)
-	if err != nil {
-		return err
-	}
-	objects, err := decodeParts(rendered)
-	if err != nil {
-		return err
-	}
-	cluster, err := asCluster(objects.Cluster[0])
-	if err != nil {
-		return err
-	}
-	p.detached = detachedGroups{class: *p.spec.class, names: deploymentNames(from.managed.state), generate: from.managed.generate, same: from.managed.same, known: map[string]string{}}
-	p.detached.cluster, err = from.managed.complete(p.spec, cluster)
-	return err
 }
 
 // anyGeneration is for groups that an autoscaler changes at any time; no plan is
@@ -363,43 +309,4 @@ func fixed(config *v1alpha1.Config, object string, f changes.Field, from origin)
 		return nil
 	}
 	return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf("%s: %s, and that cannot be changed in a cluster that is there; give the file back what the cluster has, or create a new cluster", object, f)}
-}
-
-// withRecord adds what the record of a cluster knows.
-func (s spec) withRecord(record management.Record, recorded bool, name string) (spec, *v1alpha1.Config) {
-	if !recorded {
-		return s, nil
-	}
-	s.bundles = s.bundles.With(record.Releases)
-	before := v1alpha1.Decode("the record of cluster "+name, []byte(record.Spec))
-	if before.Cluster == nil || len(before.Problems) > 0 {
-		return s, nil // of another release, which read other fields
-	}
-	return s, before
-}
-
-// record is what is kept about the cluster once the plan is begun: the file,
-// unless only a part of it is applied, the versions that the plan leads to, and
-// the releases that the cluster runs until then.
-func (p prepared) record(before management.Record, whole bool) management.Record {
-	record := management.Record{Spec: before.Spec, Versions: p.plan.To}
-	if whole {
-		record.Spec = string(p.spec.data)
-	}
-	if p.spec.managed() {
-		record.Plan = &p.plan
-	}
-	releases := versionsbundle.Set{}
-	for i := range len(p.plan.Steps) + 1 {
-		set, _ := p.spec.bundles.SetOf(p.plan.Versions(i))
-		maps.Copy(releases, set)
-	}
-	record.Releases = releases.Releases()
-	return record
-}
-
-// recordOf is what is kept about a cluster that a spec was applied to.
-func recordOf(s spec, versions v1alpha1.ClusterVersions) management.Record {
-	set, _ := s.bundles.SetOf(versions)
-	return management.Record{Spec: string(s.data), Versions: versions, Releases: set.Releases()}
 }

@@ -29,17 +29,9 @@ const topologyOwner = client.FieldOwner("capi-topology")
 // it because others own fields of them too.
 func (f *follower) dropEntries(ctx context.Context, h handover) error {
 	return f.change(ctx, "Cluster", f.key.Name, func(cluster *unstructured.Unstructured) error {
-		path := []string{"spec", "topology", "workers", "machineDeployments"}
-		entries, found, err := unstructured.NestedSlice(cluster.Object, path...)
-		if err != nil || !found {
-			return err
-		}
-		kept := slices.DeleteFunc(slices.Clone(entries), func(entry any) bool {
-			fields, is := entry.(map[string]any)
-			name, named := fields["name"].(string)
-			return is && named && slices.Contains(h.groups, handedGroup{name, true})
+		return editEntries(cluster, func(name string, _ map[string]any) (bool, error) {
+			return !slices.Contains(h.groups, handedGroup{name, true}), nil
 		})
-		return unstructured.SetNestedSlice(cluster.Object, kept, path...)
 	})
 }
 

@@ -3,7 +3,6 @@ package management
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,34 +37,52 @@ func (c *Client) TakesVersions(ctx context.Context, key client.ObjectKey, versio
 	if err != nil {
 		return false, c.explain(ctx, fmt.Errorf("asking whether Cluster API takes versions for groups of cluster %s: %w", key, err))
 	}
-	entries, _, err := unstructured.NestedSlice(cluster.Object, "spec", "topology", "workers", "machineDeployments")
-	return err == nil && slices.ContainsFunc(entries, func(entry any) bool {
-		fields, is := entry.(map[string]any)
-		return is && fields[versionField] != nil
-	}), err
+	taken := false
+	err = editEntries(cluster, func(_ string, entry map[string]any) (bool, error) {
+		taken = taken || entry[versionField] != nil
+		return true, nil
+	})
+	return taken, err
 }
 
 // GiveVersions writes versions, and the mark of that, into the entries of the groups
 // in a topology. It is false where none of them has an entry.
 func GiveVersions(cluster *unstructured.Unstructured, versions map[string]string) (bool, error) {
-	path := []string{"spec", "topology", "workers", "machineDeployments"}
-	entries, _, err := unstructured.NestedSlice(cluster.Object, path...)
-	if err != nil || len(entries) == 0 {
-		return false, err
-	}
 	given := false
+	err := editEntries(cluster, func(name string, entry map[string]any) (bool, error) {
+		version := versions[name]
+		if version == "" {
+			return true, nil
+		}
+		given = true
+		entry[versionField] = version
+		return true, unstructured.SetNestedField(entry, "", "metadata", "annotations", PinnedAnnotation)
+	})
+	return given, err
+}
+
+// editEntries changes the entries of worker node groups in the topology of a
+// Cluster, which may have fields that this release does not know. Those that edit is
+// false for are taken out.
+func editEntries(cluster *unstructured.Unstructured, edit func(name string, entry map[string]any) (bool, error)) error {
+	path := []string{"spec", "topology", "workers", "machineDeployments"}
+	entries, found, err := unstructured.NestedSlice(cluster.Object, path...)
+	if err != nil || !found {
+		return err
+	}
+	kept := make([]any, 0, len(entries))
 	for _, entry := range entries {
 		fields, is := entry.(map[string]any)
 		name, named := fields["name"].(string)
-		version := versions[name]
-		if !is || !named || version == "" {
-			continue
+		keep := true
+		if is && named {
+			if keep, err = edit(name, fields); err != nil {
+				return err
+			}
 		}
-		given = true
-		fields[versionField] = version
-		if err := unstructured.SetNestedField(fields, "", "metadata", "annotations", PinnedAnnotation); err != nil {
-			return false, err
+		if keep {
+			kept = append(kept, entry)
 		}
 	}
-	return given, unstructured.SetNestedSlice(cluster.Object, entries, path...)
+	return unstructured.SetNestedSlice(cluster.Object, kept, path...)
 }

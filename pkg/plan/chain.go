@@ -76,7 +76,7 @@ func (c Chain) arrival(target v1alpha1.Version) v1alpha1.Version {
 // follow gives every group the hops that Cluster API takes it through.
 func (p *planner) follow() {
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.own(group.Name) {
+		if p.own[group.Name] {
 			continue
 		}
 		from := p.in.Chain.arrival(p.in.Target.ControlPlane)

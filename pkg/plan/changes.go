@@ -49,7 +49,7 @@ func (p *planner) moves(part string) bool {
 // frozen tells whether Cluster API leaves a group alone until it comes to its
 // next version, so that all of its changes travel with that.
 func (p *planner) frozen(group string) bool {
-	return p.in.Chain != nil && p.moves(group) && !p.own(group)
+	return p.in.Chain != nil && p.moves(group) && !p.own[group]
 }
 
 // scaleGroup adds the machines by which a group grows or shrinks.

@@ -59,6 +59,8 @@ type planner struct {
 	// removed are the groups that are no longer wanted, sorted, with the stop at
 	// which they go.
 	removed []departure
+	// own are the groups that Cluster API does not take along.
+	own map[string]bool
 	// started are the parts whose rolling changes have a step.
 	started map[string]bool
 }
@@ -78,7 +80,7 @@ func newPlanner(in Input) (*planner, error) {
 	if len(reasons) > 0 {
 		return nil, &ImpossibleError{Reasons: reasons}
 	}
-	p := &planner{in: in, road: road{stops: path, policy: in.Policy}, hops: map[string][]hop{}, started: map[string]bool{}}
+	p := &planner{in: in, road: road{stops: path, policy: in.Policy}, hops: map[string][]hop{}, own: in.own(), started: map[string]bool{}}
 	p.plan = Plan{
 		APIVersion: v1alpha1.APIVersion, Kind: DocumentKind, Metadata: in.Metadata, From: in.Start.Versions(), To: in.Target.versions(), Steps: []Step{},
 	}
@@ -262,19 +264,24 @@ func (p *planner) calledOff() {
 func (p *planner) addGroups(step Step) {
 	var along, own []Group
 	for _, group := range step.WorkerNodeGroups {
-		if p.own(group.Name) {
+		if p.own[group.Name] {
 			own = append(own, group)
 		} else {
 			along = append(along, group)
 		}
 	}
 	for _, groups := range [][]Group{along, own} {
-		if len(groups) > 0 {
-			step.WorkerNodeGroups = groups
-			step.Beside = step.Beside || step.UnderWay && step.Detached && p.mayGoOn(groups)
-			p.add(step)
-		}
+		step.WorkerNodeGroups = groups
+		step.Beside = step.Beside || step.UnderWay && step.Detached && p.mayGoOn(groups)
+		p.addAll(step)
 		step.Detached = true
+	}
+}
+
+// addAll adds a step that is about groups, where it is about any.
+func (p *planner) addAll(step Step) {
+	if len(step.WorkerNodeGroups) > 0 {
+		p.add(step)
 	}
 }
 

@@ -2,73 +2,60 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// own tells whether a group of a cluster from a ClusterClass moves on its own, and
-// Cluster API does not take it along: one that is pinned, or was, and is not
-// given back before the first step.
-func (p *planner) own(name string) bool {
-	if p.in.Chain == nil {
-		return false
+// own are the groups of a cluster from a ClusterClass, before a plan and after it,
+// that move on their own, and that Cluster API does not take along: those that are
+// pinned, or were, and are not given back before the first step. It needs the
+// Chain with From only.
+func (in Input) own() map[string]bool {
+	own := map[string]bool{}
+	if in.Chain == nil {
+		return own
 	}
-	part, exists := p.in.Start.WorkerNodeGroups[name]
-	group, wanted := p.in.Target.group(name)
-	switch {
-	case !wanted:
-		return part.Detached
-	case group.Pinned:
-		return true
+	for name, part := range in.Start.WorkerNodeGroups {
+		own[name] = part.Detached
 	}
-	return exists && part.Detached && !p.in.returnsFirst(name)
+	for _, group := range in.Target.WorkerNodeGroups {
+		own[group.Name] = group.Pinned || own[group.Name] && !in.returnsFirst(group)
+	}
+	return own
+}
+
+// returnsFirst tells whether a group that is no longer pinned is given back before
+// anything else: it is where the topology is, or half-way there.
+func (in Input) returnsFirst(group TargetGroup) bool {
+	part := in.Start.WorkerNodeGroups[group.Name]
+	return !group.Pinned && (part.Between || part.Detached && !part.Version.Before(in.Chain.From))
 }
 
 // Outside are the groups that the topology is not to have before a plan gives
 // them back, if it does. It needs the Chain with From only.
 func (in Input) Outside() map[string]bool {
-	p := &planner{in: in}
-	outside := map[string]bool{}
-	for _, name := range (Plan{From: in.Start.Versions(), To: in.Target.versions()}).Groups() {
-		if p.own(name) || in.returnsFirst(name) {
-			outside[name] = true
-		}
+	outside := in.own()
+	for _, group := range in.Target.WorkerNodeGroups {
+		outside[group.Name] = outside[group.Name] || in.returnsFirst(group)
 	}
+	maps.DeleteFunc(outside, func(_ string, is bool) bool { return !is })
 	return outside
 }
 
 // ownGroups are the groups of the target that Cluster API does not take along.
 func (p *planner) ownGroups() []TargetGroup {
-	return slices.DeleteFunc(slices.Clone(p.in.Target.WorkerNodeGroups), func(g TargetGroup) bool { return !p.own(g.Name) })
-}
-
-func (t Target) group(name string) (TargetGroup, bool) {
-	i := slices.IndexFunc(t.WorkerNodeGroups, func(g TargetGroup) bool { return g.Name == name })
-	if i < 0 {
-		return TargetGroup{}, false
-	}
-	return t.WorkerNodeGroups[i], true
-}
-
-// returnsFirst tells whether a group that is no longer pinned is given back before
-// anything else: it is where the topology is, or half-way there.
-func (in Input) returnsFirst(name string) bool {
-	part := in.Start.WorkerNodeGroups[name]
-	group, wanted := in.Target.group(name)
-	if !wanted || group.Pinned {
-		return false
-	}
-	return part.Between || part.Detached && !part.Version.Before(in.Chain.From)
+	return slices.DeleteFunc(slices.Clone(p.in.Target.WorkerNodeGroups), func(g TargetGroup) bool { return !p.own[g.Name] })
 }
 
 // OldestFollowing is the oldest version of the groups that Cluster API takes along;
 // zero where there are none.
 func (in Input) OldestFollowing() v1alpha1.Version {
-	p := &planner{in: in}
+	own := in.own()
 	var oldest v1alpha1.Version
 	for name, part := range in.Start.WorkerNodeGroups {
-		if !p.own(name) && (oldest.IsZero() || part.Version.Before(oldest)) {
+		if !own[name] && (oldest.IsZero() || part.Version.Before(oldest)) {
 			oldest = part.Version
 		}
 	}
@@ -77,10 +64,9 @@ func (in Input) OldestFollowing() v1alpha1.Version {
 
 // Arrives tells whether there are new groups that Cluster API takes along.
 func (in Input) Arrives() bool {
-	p := &planner{in: in}
 	return slices.ContainsFunc(in.Target.WorkerNodeGroups, func(g TargetGroup) bool {
 		_, exists := in.Start.WorkerNodeGroups[g.Name]
-		return !exists && !p.own(g.Name)
+		return !exists && !g.Pinned
 	})
 }
 
@@ -144,7 +130,7 @@ func (p *planner) unreachable() []string {
 // leaves is the stop at which a group goes that is no longer wanted: at once where
 // Cluster API removes it, and otherwise last, unless it would be too old by then.
 func (p *planner) leaves(name string) int {
-	if last := p.road.last(); p.own(name) && p.road.passes(0, last, p.in.Start.WorkerNodeGroups[name].Oldest) {
+	if last := p.road.last(); p.own[name] && p.road.passes(0, last, p.in.Start.WorkerNodeGroups[name].Oldest) {
 		return last
 	}
 	return 0
@@ -159,9 +145,7 @@ func (p *planner) detach() {
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: part.Version, To: part.Version})
 		}
 	}
-	if len(step.WorkerNodeGroups) > 0 {
-		p.add(step)
-	}
+	p.addAll(step)
 }
 
 // giveBack returns the groups to the topology that are no longer pinned: first
@@ -170,7 +154,7 @@ func (p *planner) giveBack(first bool) {
 	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API takes it along again"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if p.in.Chain == nil || group.Pinned || !part.Detached && !part.Between || p.in.returnsFirst(group.Name) != first {
+		if p.in.Chain == nil || group.Pinned || !part.Detached && !part.Between || p.in.returnsFirst(group) != first {
 			continue
 		}
 		version := p.plan.To.WorkerNodeGroups[group.Name]
@@ -179,9 +163,7 @@ func (p *planner) giveBack(first bool) {
 		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: version, To: version})
 	}
-	if len(step.WorkerNodeGroups) > 0 {
-		p.add(step)
-	}
+	p.addAll(step)
 }
 
 // mayGoOn tells whether rollouts under way need not end before the control plane

@@ -25,7 +25,7 @@ func (p *planner) rest(stop int) {
 func (p *planner) rollouts(stop int, own bool) Step {
 	step := Step{Kind: Workers}
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.own(group.Name) != own {
+		if p.own[group.Name] != own {
 			continue
 		}
 		i := slices.IndexFunc(p.hops[group.Name], func(h hop) bool { return h.stop == stop })
@@ -113,7 +113,7 @@ func (p *planner) arrivals(stop int) Step {
 		}
 		earliest := slices.IndexFunc(p.road.stops, func(v v1alpha1.Version) bool { return !version.After(v) })
 		switch {
-		case p.own(group.Name):
+		case p.own[group.Name]:
 			earliest = p.nextBoundary(earliest)
 		case !group.Pinned && p.in.Chain == nil:
 			earliest = p.road.last()
