@@ -20,11 +20,11 @@ func (f *follower) move(ctx context.Context, cluster state.Cluster) (bool, error
 	before, end := f.step, f.step+1
 	var on bool
 	var err error
-	if h := f.handover(); len(h.groups) > 0 {
+	if h := f.nextHandover(); len(h.groups) > 0 {
 		end = h.end
 		on, err = f.handOver(ctx, cluster, h)
 	} else {
-		on, err = f.moveBy(ctx, cluster, f.Plan.Steps[f.step])
+		on, err = f.moveGroups(ctx, cluster, f.Plan.Steps[f.step])
 	}
 	if err != nil || !on {
 		return false, err
@@ -35,7 +35,8 @@ func (f *follower) move(ctx context.Context, cluster state.Cluster) (bool, error
 	return true, nil
 }
 
-func (f *follower) moveBy(ctx context.Context, cluster state.Cluster, step plan.Step) (bool, error) {
+// moveGroups takes a step about groups that are out of the topology and stay so.
+func (f *follower) moveGroups(ctx context.Context, cluster state.Cluster, step plan.Step) (bool, error) {
 	switch {
 	case step.UnderWay:
 		return step.Beside || step.Done(cluster), nil
@@ -97,8 +98,9 @@ type handedGroup struct {
 	out  bool // of the topology
 }
 
-// handover is what the next steps hand over.
-func (f *follower) handover() handover {
+// nextHandover is what the next steps hand over; no groups where the next step is
+// another one.
+func (f *follower) nextHandover() handover {
 	h := handover{end: f.step}
 	for h.end < len(f.Plan.Steps) && slices.Contains([]plan.Kind{plan.Detach, plan.Return}, f.Plan.Steps[h.end].Kind) {
 		step := f.Plan.Steps[h.end]
