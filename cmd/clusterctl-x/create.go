@@ -115,7 +115,10 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	changes, err := connection.CreateCluster(ctx, key.String(), objects, o.dryRun == dryRunServer)
-	if err != nil {
+	switch {
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("%w; run the same command again to go on", err)
+	case err != nil:
 		return s.admission(err)
 	}
 	switch created := countCreated(changes); {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -149,7 +150,7 @@ func (a *app) withTimeout(ctx context.Context, byDefault time.Duration) (context
 	if timeout == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, timeout)
+	return context.WithTimeoutCause(ctx, timeout, management.ErrTimeout)
 }
 
 func (a *app) style(w io.Writer) view.Style {

@@ -274,7 +274,10 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 	case err == nil:
 		return a.result("cluster %s is at %s after %s", l.key, p.plan.To.ControlPlane, time.Since(began).Round(time.Second))
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w%s; %s", err, waitingFor(last), left(last))
+		if err == management.ErrTimeout { //nolint:errorlint // others say themselves what was under way
+			err = fmt.Errorf("%w%s", err, waitingFor(last))
+		}
+		return fmt.Errorf("%w; %s", err, left(last))
 	case errors.Is(err, context.Canceled):
 		return interruptedError(left(last))
 	default:

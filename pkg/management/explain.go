@@ -19,6 +19,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(context.Cause(ctx), ErrTimeout):
+		return fmt.Errorf("%w while %w", context.Cause(ctx), err)
 	case stopped(ctx) != nil:
 		return stopped(ctx)
 	case errors.Is(ctx.Err(), context.Canceled):

@@ -9,6 +9,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +22,8 @@ func TestExplain(t *testing.T) {
 	c := &Client{config: &rest.Config{Host: "https://host"}}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
+	over, cancel := context.WithDeadlineCause(t.Context(), time.Now(), ErrTimeout)
+	defer cancel()
 	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
 	refused := &url.Error{Op: "Get", URL: "https://host", Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
 	other := errors.New("other")
@@ -37,11 +40,14 @@ func TestExplain(t *testing.T) {
 		err  error
 		want func(err error) bool
 	}{
-		"nothing":            {t.Context(), nil, func(err error) bool { return err == nil }},
-		"forbidden":          {t.Context(), fmt.Errorf("reading: %w", apierrors.NewForbidden(clusters, "a", other)), check("privileges")},
-		"unauthorized":       {t.Context(), apierrors.NewUnauthorized("who?"), check("credentials")},
-		"interrupted":        {canceled, other, is(context.Canceled)},
-		"deadline":           {t.Context(), fmt.Errorf("reading: %w", context.DeadlineExceeded), is(ErrTimeout)},
+		"nothing":      {t.Context(), nil, func(err error) bool { return err == nil }},
+		"forbidden":    {t.Context(), fmt.Errorf("reading: %w", apierrors.NewForbidden(clusters, "a", other)), check("privileges")},
+		"unauthorized": {t.Context(), apierrors.NewUnauthorized("who?"), check("credentials")},
+		"interrupted":  {canceled, other, is(context.Canceled)},
+		"deadline":     {t.Context(), fmt.Errorf("reading: %w", context.DeadlineExceeded), is(ErrTimeout)},
+		"time is over": {over, fmt.Errorf("reading: %w", context.DeadlineExceeded), func(err error) bool {
+			return errors.Is(err, ErrTimeout) && err.Error() == "timed out while reading: context deadline exceeded"
+		}},
 		"timeout of network": {t.Context(), &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, is(ErrTimeout)},
 		"connection refused": {t.Context(), refused, func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, ErrTimeout)

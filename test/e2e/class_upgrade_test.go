@@ -155,7 +155,7 @@ func TestClassUpgradeStoppedAndResumed(t *testing.T) {
 	hold(t, namespace, worker)
 
 	t.Run("timeout", func(t *testing.T) {
-		assertGoesOn(t, cli(t, 5, append(upgrade, "--timeout", "15s")...).stderr, `error: timed out waiting for control-plane: [^;]*(; .*)?`, first, second, third)
+		assertGoesOn(t, cli(t, 5, append(upgrade, "--timeout", "40s")...).stderr, `error: timed out waiting for control-plane: [^;]*(; .*)?`, first, second, third)
 	})
 	t.Run("another version", func(t *testing.T) {
 		retargeted(t, namespace, spec, old)

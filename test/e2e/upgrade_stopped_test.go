@@ -48,7 +48,7 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 	hold(t, namespace, worker)
 
 	t.Run("timeout", func(t *testing.T) {
-		r := cli(t, 5, append(upgrade, "--timeout", "15s")...)
+		r := cli(t, 5, append(upgrade, "--timeout", "40s")...)
 		assertLeft(t, r.stderr, `error: timed out waiting for control-plane: [^;]*(; .*)?`, step1, step2, step3, step4, step5, step6)
 	})
 	release(t, namespace, old)
