@@ -120,8 +120,9 @@ func (a *app) writeManifests(directory string, objects []templater.Object) error
 func (a *app) validateCommand() *cobra.Command {
 	var o upgradeOptions
 	cmd := &cobra.Command{
-		Use:   "validate -f FILE",
-		Short: "Check a file as 'create cluster' does, without a management cluster",
+		Use:         "validate -f FILE",
+		Annotations: callable(),
+		Short:       "Check a file as 'create cluster' does, without a management cluster",
 		Example: `  clusterctl-x validate -f cluster.yaml
   clusterctl-x validate -f cluster.yaml --from old.yaml`,
 		Args: noArgs,
@@ -149,6 +150,7 @@ func (a *app) validateCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file that describes the cluster; - is standard input")
 	cmd.Flags().StringVar(&o.from, "from", "", "file that describes the cluster as it is: check also that it can be upgraded from there")
+	cmd.AddCommand(a.validateUpgradePlanCommand())
 	return cmd
 }
 

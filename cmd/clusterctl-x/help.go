@@ -50,8 +50,11 @@ func names(cmd *cobra.Command) []string {
 // usageTemplate is cobra's, without the line that a command which only holds
 // others can be called by itself.
 func usageTemplate(root *cobra.Command) string {
-	return strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if not .HasAvailableSubCommands}}", 1)
+	return strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if or (not .HasAvailableSubCommands) .Annotations}}", 1)
 }
+
+// callable marks a command that holds others, and does something by itself.
+func callable() map[string]string { return map[string]string{"callable": ""} }
 
 // addHelpers adds cobra's commands help and completion. Cobra's own answer to
 // a wrong argument of them is another one than ours, or none.

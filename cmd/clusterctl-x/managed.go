@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
@@ -73,7 +74,7 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 	from.complete = func(s spec, cluster *clusterv1.Cluster) (*clusterv1.Cluster, error) {
 		return s.complete(ctx, cluster, from.cluster)
 	}
-	from.chain = chainOf(ctx)
+	from.chain = chainOf(ctx, l.connection, l.key)
 	from.tried = func(s spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
 		wanted, err := l.TryCluster(ctx, object)
 		if err == nil {
@@ -114,11 +115,16 @@ func (a *app) isNative(ctx context.Context, l *live) (bool, error) {
 	return l.TakesVersions(ctx, l.key, versions)
 }
 
-// chainFunc is topology.Road.Chain, which asks nobody.
-type chainFunc func(road topology.Road, in plan.Input, deferred map[string]string) (*plan.Chain, error)
+// chainFunc is topology.Road.Chain, for a class that has its plans from a runtime
+// extension, where one is named.
+type chainFunc func(road topology.Road, extension string, in plan.Input, deferred map[string]string) (*plan.Chain, error)
 
-func chainOf(ctx context.Context) chainFunc {
-	return func(road topology.Road, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
+func chainOf(ctx context.Context, c *connection, cluster client.ObjectKey) chainFunc {
+	known := management.Planner{}
+	return func(road topology.Road, extension string, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
+		if extension != "" {
+			road.Ask = known.Asking(c.Client, cluster, extension)
+		}
 		return road.Chain(ctx, in, deferred)
 	}
 }
@@ -161,11 +167,8 @@ func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {
 // wayOf is the way of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.
 func wayOf(s spec, in plan.Input, wanted state.Topology, chain chainFunc) (*plan.Chain, error) {
-	road := topology.Road{
-		Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: in.Policy,
-		Extension: s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension,
-	}
-	found, err := chain(road, in, wanted.Deferred())
+	road := topology.Road{Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: in.Policy}
+	found, err := chain(road, s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension, in, wanted.Deferred())
 	if err != nil {
 		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, in.Target.ControlPlane, err)}}
 	}

@@ -171,7 +171,7 @@ func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state
 	if class.Spec.Upgrade.External.GenerateUpgradePlanExtension != "" {
 		return nil // nobody else knows its plan
 	}
-	leg, err := topology.Upgrade(ctx, class.Versions(), asked.Version, in.Start.ControlPlane.Version, in.OldestFollowing())
+	leg, err := topology.Upgrade(ctx, topology.Planner(class.Versions()), asked.Version, in.Start.ControlPlane.Version, in.OldestFollowing())
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,10 @@ func (s spec) withRecord(record management.Record, recorded bool, name string) (
 // unless only a part of it is applied, the versions that the plan leads to, and
 // the releases that the cluster runs until then.
 func (p prepared) record(before management.Record, whole bool) management.Record {
-	record := management.Record{Spec: before.Spec, Versions: p.plan.To}
+	record := management.Record{Spec: before.Spec, Versions: p.plan.To, From: p.plan.From}
+	if sameVersions(before.Versions, record.Versions) {
+		record.From = before.From // of the run that began it
+	}
 	if whole {
 		record.Spec = string(p.spec.data)
 	}
@@ -39,6 +42,16 @@ func (p prepared) record(before management.Record, whole bool) management.Record
 	}
 	record.Releases = releases.Releases()
 	return record
+}
+
+// continues tells whether the plan is what is left of an upgrade that an earlier run
+// began.
+func (p prepared) continues(before management.Record) bool {
+	return sameVersions(before.Versions, p.plan.To) && !before.From.ControlPlane.IsZero() && !sameVersions(before.From, p.plan.From)
+}
+
+func sameVersions(a, b v1alpha1.ClusterVersions) bool {
+	return a.ControlPlane == b.ControlPlane && maps.Equal(a.WorkerNodeGroups, b.WorkerNodeGroups)
 }
 
 // recordOf is what is kept about a cluster that a spec was applied to.

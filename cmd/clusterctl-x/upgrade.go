@@ -260,6 +260,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
 		Managed:     p.spec.managed(),
 		Native:      p.native,
+		Continued:   p.continues(l.origin.recorded),
 		Templates:   p.templates(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {

@@ -123,7 +123,7 @@ func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey
 		return asked{}, nil
 	}
 	s.config = config
-	k := asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, chain: chainOf(ctx)}
+	k := asked{resolved: validations.Resolved{Config: config, Versions: record.Versions}, releases: s, plan: record.Plan, chain: chainOf(ctx, c, key)}
 	if s.managed() {
 		// Without its class nothing can be told of the way, and all else can.
 		class, exists, err := c.ClassAlone(ctx, s.classKey(key.Namespace))

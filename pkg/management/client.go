@@ -16,6 +16,7 @@ import (
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -70,7 +71,7 @@ type Client struct {
 func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, coordinationv1.AddToScheme,
-		authorizationv1.AddToScheme, policyv1.AddToScheme, metav1.AddMetaToScheme)
+		authorizationv1.AddToScheme, policyv1.AddToScheme, runtimev1.AddToScheme, metav1.AddMetaToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case err == ErrTimeout: //nolint:errorlint // it was waiting, and was doing nothing
+		return err
 	case errors.Is(context.Cause(ctx), ErrTimeout):
 		return fmt.Errorf("%w while %w", context.Cause(ctx), err)
 	case stopped(ctx) != nil:

@@ -138,6 +138,11 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 		take := f.follow
 		if f.Plan.Steps[f.step].Detached {
 			take = f.move
+			if len(f.begun) == 0 {
+				if cluster.Held = f.waitsAt(ctx, cluster); cluster.Held != nil {
+					return false, nil
+				}
+			}
 		}
 		if on, err := take(ctx, cluster); err != nil || !on {
 			return false, err

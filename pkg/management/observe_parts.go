@@ -30,6 +30,7 @@ func (s snapshot) state() state.Cluster {
 		Topology:     TopologyOf(&s.cluster),
 		ControlPlane: s.controlPlanePart(),
 		Others:       s.others(),
+		Holds:        state.HoldsOf(s.cluster.Annotations),
 	}
 	if initialized := s.cluster.Status.Initialization.InfrastructureProvisioned; initialized == nil || !*initialized {
 		c.Infrastructure = cmp.Or(reason(s.cluster.Status.Conditions, clusterv1.ClusterInfrastructureReadyCondition), "not provisioned yet")
@@ -39,6 +40,9 @@ func (s snapshot) state() state.Cluster {
 	}
 	for _, set := range s.resourceSets {
 		c.AddOns = append(c.AddOns, s.addOn(set))
+	}
+	if c.Held = heldBy(&s.cluster, c.Holds); c.Held == nil {
+		c.Held = c.HeldByHook()
 	}
 	return c
 }

@@ -26,6 +26,7 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 		Class:     cluster.GetClassKey().String(),
 		Version:   version(given.Version),
 		Upgrading: upgradePending(cluster),
+		Pending:   pendingHooks(cluster),
 		Reason:    reason(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition),
 	}
 	for _, group := range given.Workers.MachineDeployments {
@@ -36,6 +37,7 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	// Right after a change the condition is still that of the generation before.
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
 	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation && !t.Upgrading
+	t.Failed = condition != nil && condition.Reason == clusterv1.ClusterTopologyReconciledFailedReason
 	t.PauseSeen = pauseSeen(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition, cluster.Generation)
 	return t
 }
@@ -71,6 +73,14 @@ func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
 // upgradePending tells whether Cluster API has not ended the latest upgrade of a
 // topology, so that it takes no other version; the condition can be ahead of that.
 func upgradePending(cluster *clusterv1.Cluster) bool {
-	pending := strings.Split(cluster.Annotations[runtimev1.PendingHooksAnnotation], ",")
-	return slices.Contains(pending, runtimecatalog.HookName(runtimehooksv1.AfterClusterUpgrade))
+	return slices.Contains(pendingHooks(cluster), runtimecatalog.HookName(runtimehooksv1.AfterClusterUpgrade))
+}
+
+// pendingHooks are those that Cluster API has yet to call, sorted.
+func pendingHooks(cluster *clusterv1.Cluster) []string {
+	text := cluster.Annotations[runtimev1.PendingHooksAnnotation]
+	if text == "" {
+		return nil
+	}
+	return slices.Sorted(strings.SplitSeq(text, ","))
 }

@@ -41,6 +41,8 @@ type Record struct {
 	Spec string `json:"spec"`
 	// Versions that it was resolved to.
 	Versions v1alpha1.ClusterVersions `json:"versions"`
+	// From are the versions that the cluster had before the upgrade to them began.
+	From v1alpha1.ClusterVersions `json:"from,omitzero"`
 	// Plan that was followed last, of a cluster from a ClusterClass: what Cluster
 	// API does can be compared with it.
 	Plan *plan.Plan `json:"plan,omitempty"`

@@ -39,6 +39,8 @@ type run struct {
 	last map[string]string
 	// generations that the written objects of the parts have now.
 	generations map[string]int64
+	// waits is what was told last of the hold that the next step waits for.
+	waits string
 }
 
 func newRun(c *Client, key client.ObjectKey, upgrade Upgrade) *run {
@@ -117,6 +119,11 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 	for r.step < len(r.Plan.Steps) {
 		step := r.Plan.Steps[r.step]
 		if !step.Beside {
+			if len(r.begun) == 0 {
+				if cluster.Held = r.waitsAt(ctx, cluster); cluster.Held != nil {
+					break
+				}
+			}
 			if err := r.take(ctx, cluster, step); err != nil {
 				return false, err
 			}
@@ -127,8 +134,12 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 		r.step++
 		r.begun = map[string]bool{}
 	}
+	ended := r.step == len(r.Plan.Steps)
+	if ended {
+		cluster.Held = r.waitsAt(ctx, cluster)
+	}
 	r.Show(Progress{Plan: r.Plan, Step: r.step, Begun: slices.Sorted(maps.Keys(r.begun)), Cluster: cluster})
-	return r.step == len(r.Plan.Steps) && r.rested(cluster), nil
+	return ended && cluster.Held == nil && r.rested(cluster), nil
 }
 
 // take writes what the step may write at this state of the cluster.

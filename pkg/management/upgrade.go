@@ -57,6 +57,8 @@ type Upgrade struct {
 	// Partial is true for a plan about a part of the cluster only: what the other
 	// parts no longer need is left alone then.
 	Partial bool
+	// Continued is true for what is left of an upgrade that an earlier run began.
+	Continued bool
 	// Force takes over fields that others own.
 	Force bool
 	// Warn is told what is left undone that does not matter to the cluster.

@@ -35,6 +35,10 @@ type Cluster struct {
 	AddOns []AddOn `json:"addOns,omitempty"`
 	// Topology of a cluster from a ClusterClass; nil without one.
 	Topology *Topology `json:"topology,omitempty"`
+	// Holds are where somebody holds its upgrades up, in the order of an upgrade.
+	Holds []Hold `json:"holds,omitempty"`
+	// Held is the one that an upgrade waits at.
+	Held *Hold `json:"held,omitempty"`
 	// Others are the machines and MachinePools that belong neither to the control
 	// plane nor to a worker node group, in the order of their names.
 	Others []Other `json:"others,omitempty"`

@@ -22,6 +22,10 @@ type Topology struct {
 	// Upgrading is true until Cluster API has ended the latest upgrade, which is a
 	// moment after all parts are there: it takes no other version before.
 	Upgrading bool `json:"upgrading,omitempty"`
+	// Pending are the hooks of the upgrade that Cluster API has yet to call.
+	Pending []string `json:"pending,omitempty"`
+	// Failed is true where Cluster API tried, and something went wrong.
+	Failed bool `json:"failed,omitempty"`
 	// PauseSeen is true once Cluster API has seen that the cluster is paused, and
 	// carries nothing over any more.
 	PauseSeen bool `json:"-"`

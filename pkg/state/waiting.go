@@ -11,7 +11,7 @@ import (
 // Waiting names what is being waited for, the first thing first; it is empty
 // when the cluster is done.
 func (c Cluster) Waiting() string {
-	if c.Done() {
+	if c.Done() && c.Held == nil {
 		return ""
 	}
 	if obstacle := c.Obstacle(); obstacle != "" {
@@ -41,6 +41,8 @@ func (c Cluster) Obstacle() string {
 		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
 	case c.Deleting:
 		return c.leaving()
+	case c.Held != nil:
+		return "the hold to be lifted: " + c.Held.String()
 	case c.Infrastructure != "":
 		return "infrastructure: " + c.Infrastructure
 	}

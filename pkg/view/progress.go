@@ -172,6 +172,17 @@ func (p *Progress) lines() {
 			p.say("add-on "+addOn.Name, "add-on "+addOn.Name+" applied")
 		}
 	}
+	switch {
+	case p.latest.Held != nil:
+		p.say("hold", p.latest.Held.String())
+	case p.said["hold"] != "":
+		p.say("hold", "the hold was lifted")
+	}
+	if t := p.latest.Topology; t != nil && t.Failed {
+		p.say("topology", "Cluster API cannot carry over the topology: "+t.Reason)
+	} else if p.said["topology"] != "" {
+		p.say("topology", "Cluster API carries over the topology again")
+	}
 	// What ends a step is told before the next one.
 	if title := p.title(); title != "" {
 		p.say("step", title)

@@ -46,8 +46,10 @@ func allowed() map[string][]string {
 		"pkg/providers/docker":    {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"pkg/providers/inmemory":  {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"pkg/skew":                {"pkg/api/v1alpha1"},
+		"pkg/runtimeextension":    {"pkg/api/v1alpha1", "pkg/state", "pkg/upgradeplan"},
 		"pkg/state":               {"pkg/api/v1alpha1"},
 		"pkg/templater":           nil,
+		"pkg/upgradeplan":         {"pkg/api/v1alpha1", "pkg/skew"},
 		"pkg/validations":         {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers/docker", "pkg/skew", "pkg/versionsbundle"},
 		"pkg/versionsbundle":      {"pkg/api/v1alpha1"},
 		"pkg/view":                {"pkg/api/v1alpha1", "pkg/plan", "pkg/state"},
@@ -56,7 +58,9 @@ func allowed() map[string][]string {
 
 // effectful are the packages below pkg that touch the world. All others take
 // values and return values.
-func effectful() []string { return []string{"pkg/embedded", "pkg/management"} }
+func effectful() []string {
+	return []string{"pkg/embedded", "pkg/management", "pkg/runtimeextension"}
+}
 
 // clients are what only pkg/management, and the commands, talk to an API server
 // with. pkg/management/topology has them by the functions of Cluster API.

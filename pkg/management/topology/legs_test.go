@@ -1,6 +1,7 @@
 package topology_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -101,16 +102,27 @@ func TestLegs(t *testing.T) {
 	}
 }
 
-// TestLegsOfAnExtension: what an extension plans cannot be told, and where nothing
-// is to be planned nobody need ask it.
+// TestLegsOfAnExtension: the way is the extension's, in one leg, and where nothing is
+// to be planned nobody asks it.
 func TestLegsOfAnExtension(t *testing.T) {
 	t.Parallel()
-	road := topology.Road{Versions: versions("1.31 1.32"), Extension: "plan.example"}
-	if legs, err := road.Legs(t.Context(), version("1.31"), version("1.31"), version("1.31")); err != nil || legs != nil {
-		t.Errorf("nothing to do: %q, %v", written(legs), err)
+	asked := 0
+	road := topology.Road{Ask: func(_ context.Context, target, controlPlane, workers string) ([]string, []string, error) {
+		asked++
+		if target+controlPlane+workers != "v1.33.0v1.31.0v1.31.0" {
+			return nil, nil, fmt.Errorf("asked for %s from %s, workers at %s", target, controlPlane, workers)
+		}
+		return []string{"v1.32.7", "v1.33.0"}, []string{"v1.32.7", "v1.33.0"}, nil
+	}}
+	if legs, err := road.Legs(t.Context(), version("1.31"), version("1.31"), version("1.31")); err != nil || legs != nil || asked > 0 {
+		t.Errorf("nothing to do: %q, %v; asked %d times", written(legs), err, asked)
 	}
-	const want = "it has the plan made by the runtime extension plan.example, which only Cluster API asks; change spec.topology.version of the Cluster with kubectl, and 'watch cluster' shows what happens"
-	if _, err := road.Legs(t.Context(), version("1.32"), version("1.31"), version("1.31")); err == nil || err.Error() != want {
+	legs, err := road.Legs(t.Context(), version("1.33"), version("1.31"), version("1.31"))
+	want := []plan.Leg{{Target: version("1.33"), ControlPlane: versions("1.32.7 1.33"), Workers: versions("1.32.7 1.33")}}
+	if diff := cmp.Diff(want, legs, cmp.Comparer(func(a, b v1alpha1.Version) bool { return a == b })); diff != "" || err != nil {
+		t.Errorf("legs (-want +got): %v\n%s", err, diff)
+	}
+	if _, err := road.Legs(t.Context(), version("1.34"), version("1.31"), version("1.31")); err == nil || err.Error() != "asked for v1.34.0 from v1.31.0, workers at v1.31.0" {
 		t.Errorf("error: %v", err)
 	}
 }

@@ -20,9 +20,9 @@ type Road struct {
 	// newest of the Releases.
 	Versions, Releases []v1alpha1.Version
 	Policy             skew.Policy
-	// Extension is the runtime extension that Cluster API asks for the plan instead;
-	// empty where there is none.
-	Extension string
+	// Ask asks the runtime extension that the class has its plans from, as Cluster API
+	// does; nil for a class without one.
+	Ask desiredstate.GetUpgradePlanFunc
 }
 
 // Chain is the way of a cluster to its target. It stops between the ends of its legs
@@ -75,10 +75,10 @@ func (r Road) Legs(ctx context.Context, target, controlPlane, oldest v1alpha1.Ve
 	if len(r.Versions) == 0 {
 		stops = r.Releases
 	}
-	var legs []plan.Leg
-	if r.Extension != "" && (controlPlane != target || !oldest.IsZero() && oldest != target) {
-		return nil, fmt.Errorf("it has the plan made by the runtime extension %s, which only Cluster API asks; change spec.topology.version of the Cluster with kubectl, and 'watch cluster' shows what happens", r.Extension)
+	if r.Ask != nil {
+		stops = nil // the extension knows them
 	}
+	var legs []plan.Leg
 	for controlPlane != target || !oldest.IsZero() && oldest != target {
 		leg, err := r.farthest(ctx, candidates(stops, controlPlane, target), controlPlane, oldest)
 		if err != nil {
@@ -111,7 +111,7 @@ func candidates(versions []v1alpha1.Version, from, target v1alpha1.Version) []v1
 func (r Road) farthest(ctx context.Context, ends []v1alpha1.Version, controlPlane, oldest v1alpha1.Version) (plan.Leg, error) {
 	var first error
 	for _, end := range ends {
-		leg, err := Upgrade(ctx, r.Versions, end, controlPlane, oldest)
+		leg, err := Upgrade(ctx, r.planner(), end, controlPlane, oldest)
 		if err == nil {
 			err = keeps(leg, r.Policy, controlPlane, oldest)
 		}
@@ -141,15 +141,27 @@ func keeps(leg plan.Leg, policy skew.Policy, controlPlane, oldest v1alpha1.Versi
 	return nil
 }
 
+// planner is how Cluster API plans an upgrade.
+func (r Road) planner() desiredstate.GetUpgradePlanFunc {
+	if r.Ask != nil {
+		return r.Ask
+	}
+	return Planner(r.Versions)
+}
+
+// Planner is how Cluster API plans upgrades for a class with some versions; without
+// any it goes one minor at most.
+func Planner(versions []v1alpha1.Version) desiredstate.GetUpgradePlanFunc {
+	if len(versions) == 0 {
+		return desiredstate.GetUpgradePlanOneMinor
+	}
+	return desiredstate.GetUpgradePlanFromClusterClassVersions(texts(versions))
+}
+
 // Upgrade returns what Cluster API does when the version of a topology becomes
 // the target, while its control plane is at one version and the oldest of its
-// workers at another; zero where there are none. versions are those of the class;
-// without any it goes one minor at most.
-func Upgrade(ctx context.Context, versions []v1alpha1.Version, target, controlPlane, oldest v1alpha1.Version) (plan.Leg, error) {
-	compute := desiredstate.GetUpgradePlanOneMinor
-	if len(versions) > 0 {
-		compute = desiredstate.GetUpgradePlanFromClusterClassVersions(texts(versions))
-	}
+// workers at another; zero where there are none.
+func Upgrade(ctx context.Context, compute desiredstate.GetUpgradePlanFunc, target, controlPlane, oldest v1alpha1.Version) (plan.Leg, error) {
 	if target.Before(controlPlane) || !oldest.IsZero() && controlPlane.Before(oldest) {
 		// Cluster API's functions do not look.
 		return plan.Leg{}, fmt.Errorf("no way leads from %s, with workers at %s, to %s", controlPlane, oldest, target)
@@ -160,11 +172,11 @@ func Upgrade(ctx context.Context, versions []v1alpha1.Version, target, controlPl
 	}
 	var ahead, behind []string
 	var err error
-	if target != controlPlane {
+	if target != controlPlane || workersFrom != "" && oldest != target {
 		if ahead, behind, err = compute(ctx, target.String(), controlPlane.String(), workersFrom); err != nil {
 			return plan.Leg{}, err
 		}
-		if len(ahead) == 0 {
+		if len(ahead) == 0 && target != controlPlane {
 			return plan.Leg{}, fmt.Errorf("Cluster API takes no cluster with a ClusterClass from %s to %s, which are builds of one patch; use another patch", controlPlane, target)
 		}
 	}

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Held is the hold that a cluster is at before it begins the step of an index, or
+// after the last of the steps where the index is their number; nil where there is
+// none. begun tells that an upgrade is continued, so that it is not held up where it
+// would begin.
+func (p Plan) Held(next int, begun bool, holds []state.Hold) *state.Hold {
+	points := p.holdPoints(next, begun)
+	for _, hold := range holds {
+		if slices.Contains(points, hold.Point) {
+			return &hold
+		}
+	}
+	return nil
+}
+
+// holdPoints are the places that lie between the step before and one.
+func (p Plan) holdPoints(next int, begun bool) []state.HoldPoint {
+	var points []state.HoldPoint
+	before := -1
+	for i, step := range p.Steps[:next] {
+		if step.changesVersion() {
+			before = i
+		}
+	}
+	if before >= 0 {
+		points = append(points, after(p.Steps[before].Kind))
+	}
+	switch {
+	case next == len(p.Steps) && before >= 0:
+		points = append(points, state.AfterUpgrade)
+	case next == len(p.Steps) || !p.Steps[next].changesVersion():
+		// Nothing of an upgrade is next.
+	case p.Steps[next].UnderWay:
+		return nil
+	case before < 0 && !begun:
+		points = append(points, state.BeforeUpgrade, ahead(p.Steps[next].Kind))
+	default:
+		points = append(points, ahead(p.Steps[next].Kind))
+	}
+	return points
+}
+
+// changesVersion tells whether machines get another version by the step.
+func (s Step) changesVersion() bool {
+	return !s.Beside && (s.Kind == ControlPlane || s.Kind == Workers)
+}
+
+func ahead(kind Kind) state.HoldPoint {
+	if kind == ControlPlane {
+		return state.BeforeControlPlane
+	}
+	return state.BeforeWorkers
+}
+
+func after(kind Kind) state.HoldPoint {
+	if kind == ControlPlane {
+		return state.AfterControlPlane
+	}
+	return state.AfterWorkers
+}

@@ -1,0 +1,197 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// HoldPoint is a place in an upgrade where it can be held up.
+type HoldPoint string
+
+// Places where an upgrade can be held up, each with Cluster API's hook.
+const (
+	BeforeUpgrade      HoldPoint = "before-upgrade"       // BeforeClusterUpgrade
+	BeforeControlPlane HoldPoint = "before-control-plane" // BeforeControlPlaneUpgrade, once for each version
+	AfterControlPlane  HoldPoint = "after-control-plane"  // AfterControlPlaneUpgrade, once for each version
+	BeforeWorkers      HoldPoint = "before-workers"       // BeforeWorkersUpgrade, once for each version
+	AfterWorkers       HoldPoint = "after-workers"        // AfterWorkersUpgrade, once for each version
+	AfterUpgrade       HoldPoint = "after-upgrade"        // AfterClusterUpgrade
+)
+
+// HoldPoints are all places, in the order of an upgrade.
+func HoldPoints() []HoldPoint {
+	return []HoldPoint{BeforeUpgrade, BeforeControlPlane, AfterControlPlane, BeforeWorkers, AfterWorkers, AfterUpgrade}
+}
+
+// String is the place in words: "before workers".
+func (p HoldPoint) String() string {
+	when, what, _ := strings.Cut(string(p), "-")
+	return when + " " + strings.ReplaceAll(what, "-", " ")
+}
+
+// Flag is the place as the commands take it: "--before workers".
+func (p HoldPoint) Flag() string {
+	when, what, _ := strings.Cut(string(p), "-")
+	return "--" + when + " " + what
+}
+
+const (
+	// upgradeHook is the prefix of annotations of a Cluster that Cluster API itself
+	// begins no upgrade with: BeforeClusterUpgradeHookAnnotationPrefix.
+	upgradeHook = "before-upgrade.hook.cluster.cluster.x-k8s.io"
+	// holdPrefix is that of the other annotations.
+	holdPrefix = "clusterctl-x.io/hold-"
+)
+
+// Annotation is the key of the annotation that a hold is kept as.
+func (p HoldPoint) Annotation() string {
+	if p == BeforeUpgrade {
+		return upgradeHook + "/clusterctl-x"
+	}
+	return holdPrefix + string(p)
+}
+
+// Hold is a place where somebody holds up the upgrades of a cluster.
+type Hold struct {
+	Point HoldPoint `json:"point"`
+	// Reason and By are empty where who set it did not say.
+	Reason string    `json:"reason,omitempty"`
+	By     string    `json:"by,omitempty"`
+	Since  time.Time `json:"since,omitzero"`
+	// Annotation that it is kept as.
+	Annotation string `json:"annotation"`
+}
+
+// held is what stands in the annotation.
+type held struct {
+	Reason string    `json:"reason"`
+	By     string    `json:"by,omitempty"`
+	Since  time.Time `json:"since,omitzero"`
+}
+
+// Value is what is written into the annotation.
+func (h Hold) Value() (string, error) {
+	value, err := json.Marshal(held{Reason: h.Reason, By: h.By, Since: h.Since})
+	return string(value), err
+}
+
+// HoldsOf are the holds among the annotations of a Cluster, in the order of an
+// upgrade. What is not ours, or was written by hand, has its text as the reason.
+func HoldsOf(annotations map[string]string) []Hold {
+	var holds []Hold
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		point := BeforeUpgrade
+		if name, ours := strings.CutPrefix(key, holdPrefix); ours {
+			point = HoldPoint(name)
+		} else if !strings.HasPrefix(key, upgradeHook) {
+			continue
+		}
+		if !slices.Contains(HoldPoints(), point) {
+			continue
+		}
+		hold := Hold{Point: point, Annotation: key}
+		var written held
+		if err := json.Unmarshal([]byte(annotations[key]), &written); err == nil {
+			hold.Reason, hold.By, hold.Since = written.Reason, written.By, written.Since
+		} else {
+			hold.Reason = annotations[key]
+		}
+		hold.Reason = strings.Join(strings.Fields(hold.Reason), " ")
+		holds = append(holds, hold)
+	}
+	slices.SortStableFunc(holds, func(a, b Hold) int {
+		return slices.Index(HoldPoints(), a.Point) - slices.Index(HoldPoints(), b.Point)
+	})
+	return holds
+}
+
+// String says which, why, by whom, since when and how it is lifted.
+func (h Hold) String() string {
+	text := "held " + h.Point.String()
+	if h.By != "" {
+		text += " by " + h.By
+	}
+	if !h.Since.IsZero() {
+		text += " since " + h.Since.UTC().Format(time.RFC3339)
+	}
+	if h.Reason != "" {
+		text += ": " + h.Reason
+	}
+	return text + " (" + h.Lift() + " lifts it)"
+}
+
+// Lift is the command that lifts the hold.
+func (h Hold) Lift() string {
+	if h.Annotation != h.Point.Annotation() {
+		return "taking the annotation " + h.Annotation + " away"
+	}
+	return fmt.Sprintf("'clusterctl-x release cluster NAME %s'", h.Point.Flag())
+}
+
+// Hook is the name of Cluster API's hook at the place.
+func (p HoldPoint) Hook() string {
+	switch p {
+	case BeforeUpgrade:
+		return "BeforeClusterUpgrade"
+	case BeforeControlPlane:
+		return "BeforeControlPlaneUpgrade"
+	case AfterControlPlane:
+		return "AfterControlPlaneUpgrade"
+	case BeforeWorkers:
+		return "BeforeWorkersUpgrade"
+	case AfterWorkers:
+		return "AfterWorkersUpgrade"
+	case AfterUpgrade:
+		return "AfterClusterUpgrade"
+	}
+	return ""
+}
+
+// Handler is the name of the runtime extension's handler that keeps to holds at the
+// place.
+func (p HoldPoint) Handler() string { return "hold-" + string(p) }
+
+// HeldByHook is the hold that Cluster API waits at with the upgrade of a topology;
+// nil where there is none. Which hook it is at follows from those that it has yet to
+// call, and from how far the parts are.
+func (c Cluster) HeldByHook() *Hold {
+	if c.Topology == nil || c.Topology.Settled || !c.ControlPlane.Done() {
+		return nil
+	}
+	for _, point := range c.hooksNext() {
+		if i := slices.IndexFunc(c.Holds, func(h Hold) bool { return h.Point == point }); i >= 0 {
+			return &c.Holds[i]
+		}
+	}
+	return nil
+}
+
+// hooksNext are the hooks that Cluster API calls next while the control plane is at
+// rest.
+func (c Cluster) hooksNext() []HoldPoint {
+	pending := func(p HoldPoint) bool { return slices.Contains(c.Topology.Pending, p.Hook()) }
+	arrived := c.ControlPlane.Version == c.Topology.Version
+	switch {
+	case pending(AfterControlPlane):
+		return []HoldPoint{AfterControlPlane}
+	case pending(BeforeWorkers):
+		return []HoldPoint{BeforeWorkers}
+	case pending(AfterWorkers):
+		behind := func(p Part) bool { return !p.Foreign && (!p.Done() || p.Version != c.ControlPlane.Version) }
+		if slices.ContainsFunc(c.Attached().WorkerNodeGroups, behind) {
+			return nil
+		}
+		return []HoldPoint{AfterWorkers}
+	case !arrived && !c.Topology.Upgrading:
+		return []HoldPoint{BeforeUpgrade, BeforeControlPlane}
+	case !arrived:
+		return []HoldPoint{BeforeControlPlane}
+	case c.Topology.Upgrading:
+		return []HoldPoint{AfterUpgrade}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+// Package upgradeplan knows Cluster API's GenerateUpgradePlan: it makes upgrade
+// plans from the releases there are and a policy, and checks those that others made.
+// The rules are those of Cluster API's book, "Implementing Upgrade Plan Runtime
+// Extensions". It is pure.
+package upgradeplan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+)
+
+// Request is what a plan is asked for.
+type Request struct {
+	// ControlPlane is the version that the control plane has.
+	ControlPlane v1alpha1.Version
+	// Workers is the oldest version of the workers; zero where there are none.
+	Workers v1alpha1.Version
+	// Target is the version that all are to have in the end.
+	Target v1alpha1.Version
+}
+
+// Plan is an upgrade plan.
+type Plan struct {
+	// ControlPlane are the versions that the control plane goes through, the target
+	// included; none where it is there.
+	ControlPlane []v1alpha1.Version
+	// Workers are the versions that the workers go through. Where there are none
+	// Cluster API goes through as few as the skew policy allows.
+	Workers []v1alpha1.Version
+}
+
+// ParseRequest reads the versions of a request; that of the workers may be empty.
+func ParseRequest(controlPlane, workers, target string) (Request, error) {
+	var request Request
+	for _, field := range []struct {
+		name, text string
+		version    *v1alpha1.Version
+	}{
+		{controlPlaneField, controlPlane, &request.ControlPlane},
+		{workersField, workers, &request.Workers},
+		{targetField, target, &request.Target},
+	} {
+		if field.text == "" && field.name == workersField {
+			continue
+		}
+		version, err := v1alpha1.ParseVersion(field.text)
+		if err != nil {
+			return Request{}, fmt.Errorf("%s: %w", field.name, err)
+		}
+		*field.version = version
+	}
+	return request, nil
+}
+
+// Generate makes the plan from the releases there are, in any order. The same
+// arguments give the same plan, and asking again on the way gives what is left of it.
+func Generate(request Request, releases []v1alpha1.Version, policy Policy) (Plan, error) {
+	if err := possible(request, policy); err != nil {
+		return Plan{}, err
+	}
+	var plan Plan
+	if request.ControlPlane != request.Target {
+		var err error
+		if plan.ControlPlane, err = throughReleases(request, releases, policy); err != nil {
+			return Plan{}, err
+		}
+	}
+	plan.Workers = throughSteps(request, plan.ControlPlane, policy)
+	return plan, nil
+}
+
+// possible tells whether any plan leads to the target.
+func possible(request Request, policy Policy) error {
+	switch {
+	case request.Target.Before(request.ControlPlane):
+		return fmt.Errorf("the control plane is at %s, and nothing moves down to %s", request.ControlPlane, request.Target)
+	case !request.Workers.IsZero() && request.ControlPlane.Before(request.Workers):
+		return fmt.Errorf("workers are at %s, which is newer than the control plane at %s", request.Workers, request.ControlPlane)
+	case !request.Workers.IsZero() && request.Workers != request.Target && jumpTooFar(request.Workers, request.ControlPlane):
+		return fmt.Errorf("workers are at %s, and Cluster API takes none by more than %d minors to %s, where the control plane is: replace these worker groups by new ones", request.Workers, maxJump, request.ControlPlane)
+	case request.Target != request.ControlPlane && slices.Contains(policy.Avoid, request.Target):
+		return fmt.Errorf("%s is to be avoided (setting %s): ask for another version", request.Target, AvoidSetting)
+	}
+	return nil
+}
+
+// maxJump is how many minors workers may go in one step, in Cluster API's check.
+const maxJump = 3
+
+func jumpTooFar(from, to v1alpha1.Version) bool {
+	return from.Minor().Major != to.Minor().Major || to.Minor().Minor > from.Minor().Minor+maxJump
+}
+
+// throughReleases are the versions of the control plane's way.
+func throughReleases(request Request, releases []v1alpha1.Version, policy Policy) ([]v1alpha1.Version, error) {
+	byMinor := map[v1alpha1.Minor][]v1alpha1.Version{}
+	for _, release := range releases {
+		if release.After(request.ControlPlane) && release.Before(request.Target) && !slices.Contains(policy.Avoid, release) {
+			byMinor[release.Minor()] = append(byMinor[release.Minor()], release)
+		}
+	}
+	var way []v1alpha1.Version
+	target := request.Target.Minor()
+	for minor := request.ControlPlane.Minor(); minor.Compare(target) <= 0; minor.Minor++ {
+		between := minor != target && minor != request.ControlPlane.Minor()
+		patches := byMinor[minor]
+		slices.SortFunc(patches, v1alpha1.Version.Compare)
+		switch {
+		case between && len(patches) == 0:
+			return nil, fmt.Errorf("no release of %s is there to go through on the way from %s to %s%s: use bundles that have one", minor, request.ControlPlane, request.Target, avoided(policy.Avoid, minor))
+		case policy.EveryPatch:
+			way = append(way, slices.Compact(patches)...)
+		case between:
+			way = append(way, patches[len(patches)-1])
+		}
+	}
+	return append(way, request.Target), nil
+}
+
+// avoided says which releases of a minor are not taken.
+func avoided(versions []v1alpha1.Version, minor v1alpha1.Minor) string {
+	var texts []string
+	for _, version := range versions {
+		if version.Minor() == minor {
+			texts = append(texts, version.String())
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return " without " + strings.Join(texts, ", ") + " (setting " + AvoidSetting + ")"
+}
+
+// throughSteps are the versions that workers go through; none where Cluster API may
+// choose, or there is nothing to do.
+func throughSteps(request Request, controlPlane []v1alpha1.Version, policy Policy) []v1alpha1.Version {
+	if request.Workers.IsZero() || request.Workers == request.Target {
+		return nil
+	}
+	stops := append([]v1alpha1.Version{request.ControlPlane}, controlPlane...)
+	stops = slices.DeleteFunc(stops, func(v v1alpha1.Version) bool { return !v.After(request.Workers) })
+	forced := slices.DeleteFunc(slices.Clone(stops), func(v v1alpha1.Version) bool { return !policy.forces(v, stops) })
+	if len(forced) == 0 && (skew.Policy{}).Newest(request.Workers).Minor == request.Workers.Minor().Minor+maxJump {
+		return nil // Cluster API knows of no others than those that may be so far behind
+	}
+	var steps []v1alpha1.Version
+	at := request.Workers
+	for i, stop := range stops {
+		last := i == len(stops)-1
+		if last || slices.Contains(forced, stop) || (skew.Policy{}).TooOld(stops[i+1], at) {
+			steps, at = append(steps, stop), stop
+		}
+	}
+	return steps
+}
+
+// forces tells whether workers go to a stop, whether or not the skew policy needs it.
+func (p Policy) forces(stop v1alpha1.Version, stops []v1alpha1.Version) bool {
+	newest := !slices.ContainsFunc(stops, func(v v1alpha1.Version) bool { return v.Minor() == stop.Minor() && v.After(stop) })
+	switch {
+	case p.Workers == EveryVersion:
+		return true
+	case p.Workers == EveryMinor:
+		return newest
+	}
+	return newest && slices.Contains(p.Through, stop.Minor())
+}
