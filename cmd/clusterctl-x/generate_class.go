@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -23,6 +24,7 @@ import (
 type classOptions struct {
 	provider, class, directory string
 	keepUsed                   bool
+	plansFrom                  string
 }
 
 func (a *app) generateClusterClassCommand() *cobra.Command {
@@ -56,6 +58,7 @@ spec acts on clusters of such a class.`,
 	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "inmemory or docker")
 	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: that of the provider")
 	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "ask the management cluster for the clusters of the class, and keep every version that they have or are on their way to")
+	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API asks for upgrade plans, in place of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")
 	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
 	return cmd
 }
@@ -72,6 +75,9 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 	if problems := utilvalidation.IsDNS1123Label(name); len(problems) > 0 {
 		return nil, usageError{fmt.Errorf("--class %q cannot be the name of a ClusterClass: it must have at most 63 lower-case letters, digits and dashes, and begin and end with a letter or digit", name)}
 	}
+	if handler, config, _ := strings.Cut(o.plansFrom, "."); o.plansFrom != "" && len(utilvalidation.IsDNS1123Label(handler))+len(utilvalidation.IsDNS1123Subdomain(config)) > 0 {
+		return nil, usageError{fmt.Errorf("--upgrade-plans-from must be the name of a handler and that of an ExtensionConfig, as %s.clusterctl-x, not %q", runtimeextension.PlanHandler, o.plansFrom)}
+	}
 	bundles, err := a.readBundles()
 	if err != nil {
 		return nil, err
@@ -85,7 +91,7 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 	if gaps := validations.ClassVersions(texts(bundles.Versions())); len(gaps) > 0 {
 		return nil, usageError{fmt.Errorf("the versions of the class: %v %s, with a file for --bundles", gaps[0].BadValue, gaps[0].Detail)}
 	}
-	objects, err := manifests.RenderClass(manifests.Class{Name: name, Namespace: namespace, Provider: o.provider, Releases: bundles.Releases()})
+	objects, err := manifests.RenderClass(manifests.Class{Name: name, Namespace: namespace, Provider: o.provider, Releases: bundles.Releases(), UpgradePlans: o.plansFrom})
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -169,6 +169,9 @@ func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {
 func wayOf(s spec, in plan.Input, wanted state.Topology, chain chainFunc) (*plan.Chain, error) {
 	road := topology.Road{Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: in.Policy}
 	found, err := chain(road, s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension, in, wanted.Deferred())
+	if unanswered := (*management.UnansweredError)(nil); errors.As(err, &unanswered) {
+		return nil, unanswered
+	}
 	if err != nil {
 		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, in.Target.ControlPlane, err)}}
 	}

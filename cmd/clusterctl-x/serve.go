@@ -186,6 +186,6 @@ func (a *app) structuredLog() logr.Logger {
 	}
 	slog.SetDefault(slog.New(handler)) // and so for package log, which net/http logs by
 	log := logr.FromSlogHandler(handler)
-	klog.SetLogger(log)
+	klog.SetLogger(log.V(1)) // what libraries do is for who asks
 	return log
 }

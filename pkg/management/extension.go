@@ -135,7 +135,10 @@ func (p *Planner) Asking(c *Client, cluster client.ObjectKey, extension string) 
 		}
 		response, err := c.askForPlan(ctx, extension, request)
 		if err != nil {
-			return nil, nil, fmt.Errorf("asking the runtime extension %s for the plan: %w", extension, err)
+			return nil, nil, &UnansweredError{Extension: extension, Err: err}
+		}
+		if response.Status != runtimehooksv1.ResponseStatusSuccess {
+			return nil, nil, fmt.Errorf("the runtime extension %s has no plan: %s", extension, response.Message)
 		}
 		var a answered
 		for _, step := range response.ControlPlaneUpgrades {
@@ -151,6 +154,19 @@ func (p *Planner) Asking(c *Client, cluster client.ObjectKey, extension string) 
 		return a.controlPlane, a.workers, nil
 	}
 }
+
+// UnansweredError says that a runtime extension could not be asked.
+type UnansweredError struct {
+	Extension string // as a ClusterClass names it
+	Err       error
+}
+
+func (e *UnansweredError) Error() string {
+	_, config, _ := strings.Cut(e.Extension, ".")
+	return fmt.Sprintf("the runtime extension %s, which the ClusterClass has its upgrade plans from, does not answer: %v; Cluster API cannot go on without it either: see that it runs and that ExtensionConfig %s has its address", e.Extension, e.Err, config)
+}
+
+func (e *UnansweredError) Unwrap() error { return e.Err }
 
 // askForPlan sends a request to a runtime extension.
 func (c *Client) askForPlan(ctx context.Context, extension string, request *runtimehooksv1.GenerateUpgradePlanRequest) (*runtimehooksv1.GenerateUpgradePlanResponse, error) {
@@ -199,9 +215,6 @@ func (c *Client) askForPlan(ctx context.Context, extension string, request *runt
 	var response runtimehooksv1.GenerateUpgradePlanResponse
 	if err := json.Unmarshal(text, &response); err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
-	}
-	if response.Status != runtimehooksv1.ResponseStatusSuccess {
-		return nil, errors.New(response.Message)
 	}
 	return &response, nil
 }

@@ -26,7 +26,7 @@ const HeldCondition = "clusterctl-x.io/Held"
 // Hold holds up the upgrades of a cluster at a place, for a reason. It is false where
 // the cluster is held there already by the same person for the same reason.
 func (c *Client) Hold(ctx context.Context, key client.ObjectKey, point state.HoldPoint, reason string) (bool, error) {
-	hold := state.Hold{Point: point, Reason: reason, By: person(), Since: time.Now().UTC().Truncate(time.Second), Annotation: point.Annotation()}
+	hold := state.Hold{Point: point, Reason: reason, By: person(), Since: time.Now().UTC().Truncate(time.Second), Annotation: point.Annotation(), Cluster: state.Key{Namespace: key.Namespace, Name: key.Name}}
 	value, err := hold.Value()
 	if err != nil {
 		return false, err
@@ -34,7 +34,7 @@ func (c *Client) Hold(ctx context.Context, key client.ObjectKey, point state.Hol
 	changed := false
 	cluster, err := c.annotate(ctx, key, func(cluster *clusterv1.Cluster) error {
 		changed = false
-		for _, there := range state.HoldsOf(cluster.Annotations) {
+		for _, there := range holdsOf(cluster) {
 			switch {
 			case there.Annotation != hold.Annotation:
 			case there.Reason == hold.Reason && there.By == hold.By:
@@ -61,7 +61,7 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 	var lifted []state.Hold
 	cluster, err := c.annotate(ctx, key, func(cluster *clusterv1.Cluster) error {
 		lifted = nil
-		for _, hold := range state.HoldsOf(cluster.Annotations) {
+		for _, hold := range holdsOf(cluster) {
 			if hold.Annotation == hold.Point.Annotation() && slices.Contains(points, hold.Point) {
 				lifted = append(lifted, hold)
 				delete(cluster.Annotations, hold.Annotation)
@@ -111,6 +111,10 @@ func person() string {
 		return name
 	}
 	return name + "@" + host
+}
+
+func holdsOf(cluster *clusterv1.Cluster) []state.Hold {
+	return state.HoldsOf(state.Key{Namespace: cluster.Namespace, Name: cluster.Name}, cluster.Annotations)
 }
 
 // heldBy is the hold that a condition of the Cluster says its upgrade waits at; nil

@@ -30,7 +30,7 @@ func (s snapshot) state() state.Cluster {
 		Topology:     TopologyOf(&s.cluster),
 		ControlPlane: s.controlPlanePart(),
 		Others:       s.others(),
-		Holds:        state.HoldsOf(s.cluster.Annotations),
+		Holds:        holdsOf(&s.cluster),
 	}
 	if initialized := s.cluster.Status.Initialization.InfrastructureProvisioned; initialized == nil || !*initialized {
 		c.Infrastructure = cmp.Or(reason(s.cluster.Status.Conditions, clusterv1.ClusterInfrastructureReadyCondition), "not provisioned yet")

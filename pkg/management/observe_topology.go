@@ -27,7 +27,7 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 		Version:   version(given.Version),
 		Upgrading: upgradePending(cluster),
 		Pending:   pendingHooks(cluster),
-		Reason:    reason(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition),
+		Reason:    topologyReason(cluster.Status.Conditions),
 	}
 	for _, group := range given.Workers.MachineDeployments {
 		_, deferred := group.Metadata.Annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation]
@@ -40,6 +40,19 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	t.Failed = condition != nil && condition.Reason == clusterv1.ClusterTopologyReconciledFailedReason
 	t.PauseSeen = pauseSeen(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition, cluster.Generation)
 	return t
+}
+
+// maxFailure is how many characters there are for what went wrong: the name of what
+// was tried and the cause are far from each other.
+const maxFailure = 600
+
+// topologyReason is why a topology is not carried over.
+func topologyReason(conditions []metav1.Condition) string {
+	condition := meta.FindStatusCondition(conditions, clusterv1.ClusterTopologyReconciledCondition)
+	if condition != nil && condition.Reason == clusterv1.ClusterTopologyReconciledFailedReason {
+		return line(strings.Split(condition.Message, "\n"), maxFailure)
+	}
+	return reason(conditions, clusterv1.ClusterTopologyReconciledCondition)
 }
 
 // isPinned tells whether an entry of a topology has a version of its own, a field

@@ -35,6 +35,9 @@ type Class struct {
 	Provider string
 	// Releases that clusters of the class may have, oldest first: at least one.
 	Releases []versionsbundle.Release
+	// UpgradePlans names the handler of a runtime extension that Cluster API asks for
+	// upgrade plans; where it is empty they are made from the list of versions.
+	UpgradePlans string
 }
 
 // RenderClass returns a ClusterClass, after the templates that it names. They
@@ -225,8 +228,11 @@ func (m *classMaker) class(infrastructure, controlPlane, controlPlaneMachine, bo
 	}
 	class.Spec.Workers.MachineDeployments = []clusterv1.MachineDeploymentClass{workers}
 	class.Spec.Variables, class.Spec.Patches = m.variables, slices.Concat(m.patches, m.defined)
+	class.Spec.Upgrade.External.GenerateUpgradePlanExtension = m.UpgradePlans
 	for _, release := range m.Releases {
-		class.Spec.KubernetesVersions = append(class.Spec.KubernetesVersions, release.Version.String())
+		if m.UpgradePlans == "" {
+			class.Spec.KubernetesVersions = append(class.Spec.KubernetesVersions, release.Version.String())
+		}
 	}
 	return class
 }

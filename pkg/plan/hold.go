@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -64,4 +65,23 @@ func after(kind Kind) state.HoldPoint {
 		return state.AfterControlPlane
 	}
 	return state.AfterWorkers
+}
+
+// heldNotes say at which step of the plan each hold is met first.
+func (p Plan) heldNotes(holds []state.Hold) []string {
+	var notes []string
+	for _, hold := range holds {
+		for next := range len(p.Steps) + 1 {
+			if p.Held(next, false, []state.Hold{hold}) == nil {
+				continue
+			}
+			where := "the end of the upgrade"
+			if next < len(p.Steps) {
+				where = fmt.Sprintf("step %d", next+1)
+			}
+			notes = append(notes, fmt.Sprintf("%s waits: %s", where, hold))
+			break
+		}
+	}
+	return notes
 }

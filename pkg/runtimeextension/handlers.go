@@ -3,6 +3,7 @@ package runtimeextension
 import (
 	"context"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/cluster-api/exp/runtime/server"
@@ -69,35 +70,35 @@ func holder(point state.HoldPoint) (hook, handle runtimecatalog.Hook) {
 	switch point {
 	case state.BeforeUpgrade:
 		return runtimehooksv1.BeforeClusterUpgrade, func(_ context.Context, request *runtimehooksv1.BeforeClusterUpgradeRequest, response *runtimehooksv1.BeforeClusterUpgradeResponse) {
-			answer(point, request.Cluster.Annotations, response)
+			answer(point, &request.Cluster, response)
 		}
 	case state.BeforeControlPlane:
 		return runtimehooksv1.BeforeControlPlaneUpgrade, func(_ context.Context, request *runtimehooksv1.BeforeControlPlaneUpgradeRequest, response *runtimehooksv1.BeforeControlPlaneUpgradeResponse) {
-			answer(point, request.Cluster.Annotations, response)
+			answer(point, &request.Cluster, response)
 		}
 	case state.AfterControlPlane:
 		return runtimehooksv1.AfterControlPlaneUpgrade, func(_ context.Context, request *runtimehooksv1.AfterControlPlaneUpgradeRequest, response *runtimehooksv1.AfterControlPlaneUpgradeResponse) {
-			answer(point, request.Cluster.Annotations, response)
+			answer(point, &request.Cluster, response)
 		}
 	case state.BeforeWorkers:
 		return runtimehooksv1.BeforeWorkersUpgrade, func(_ context.Context, request *runtimehooksv1.BeforeWorkersUpgradeRequest, response *runtimehooksv1.BeforeWorkersUpgradeResponse) {
-			answer(point, request.Cluster.Annotations, response)
+			answer(point, &request.Cluster, response)
 		}
 	case state.AfterWorkers:
 		return runtimehooksv1.AfterWorkersUpgrade, func(_ context.Context, request *runtimehooksv1.AfterWorkersUpgradeRequest, response *runtimehooksv1.AfterWorkersUpgradeResponse) {
-			answer(point, request.Cluster.Annotations, response)
+			answer(point, &request.Cluster, response)
 		}
 	default:
 		return runtimehooksv1.AfterClusterUpgrade, func(_ context.Context, request *runtimehooksv1.AfterClusterUpgradeRequest, response *runtimehooksv1.AfterClusterUpgradeResponse) {
-			answer(point, request.Cluster.Annotations, response)
+			answer(point, &request.Cluster, response)
 		}
 	}
 }
 
 // answer blocks while the cluster is held at the place.
-func answer(point state.HoldPoint, annotations map[string]string, response runtimehooksv1.RetryResponseObject) {
+func answer(point state.HoldPoint, cluster *clusterv1.Cluster, response runtimehooksv1.RetryResponseObject) {
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
-	for _, hold := range state.HoldsOf(annotations) {
+	for _, hold := range state.HoldsOf(state.Key{Namespace: cluster.Namespace, Name: cluster.Name}, cluster.Annotations) {
 		if hold.Point == point {
 			response.SetMessage(hold.String())
 			response.SetRetryAfterSeconds(retryAfter)

@@ -64,7 +64,12 @@ type Hold struct {
 	Since  time.Time `json:"since,omitzero"`
 	// Annotation that it is kept as.
 	Annotation string `json:"annotation"`
+	// Cluster is its namespace and name.
+	Cluster Key `json:"-"`
 }
+
+// Key is the namespace and name of a cluster.
+type Key struct{ Namespace, Name string }
 
 // held is what stands in the annotation.
 type held struct {
@@ -81,7 +86,7 @@ func (h Hold) Value() (string, error) {
 
 // HoldsOf are the holds among the annotations of a Cluster, in the order of an
 // upgrade. What is not ours, or was written by hand, has its text as the reason.
-func HoldsOf(annotations map[string]string) []Hold {
+func HoldsOf(cluster Key, annotations map[string]string) []Hold {
 	var holds []Hold
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		point := BeforeUpgrade
@@ -93,7 +98,7 @@ func HoldsOf(annotations map[string]string) []Hold {
 		if !slices.Contains(HoldPoints(), point) {
 			continue
 		}
-		hold := Hold{Point: point, Annotation: key}
+		hold := Hold{Point: point, Annotation: key, Cluster: cluster}
 		var written held
 		if err := json.Unmarshal([]byte(annotations[key]), &written); err == nil {
 			hold.Reason, hold.By, hold.Since = written.Reason, written.By, written.Since
@@ -121,15 +126,15 @@ func (h Hold) String() string {
 	if h.Reason != "" {
 		text += ": " + h.Reason
 	}
-	return text + " (" + h.Lift() + " lifts it)"
+	return text + "; " + h.lift() + " lifts it"
 }
 
-// Lift is the command that lifts the hold.
-func (h Hold) Lift() string {
+// lift is what lifts the hold.
+func (h Hold) lift() string {
 	if h.Annotation != h.Point.Annotation() {
 		return "taking the annotation " + h.Annotation + " away"
 	}
-	return fmt.Sprintf("'clusterctl-x release cluster NAME %s'", h.Point.Flag())
+	return fmt.Sprintf("'clusterctl-x release cluster %s -n %s %s'", h.Cluster.Name, h.Cluster.Namespace, h.Point.Flag())
 }
 
 // Hook is the name of Cluster API's hook at the place.

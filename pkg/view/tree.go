@@ -54,6 +54,9 @@ func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 	case cluster.Paused:
 		b.WriteString("  paused: Cluster API does nothing until spec.paused of the Cluster is not true\n")
 	}
+	for _, hold := range cluster.Holds {
+		fmt.Fprintf(&b, "  %s%s\n", map[bool]string{true: "waits: "}[cluster.Held != nil && *cluster.Held == hold], hold)
+	}
 	if err := s.topology(&b, described); err != nil {
 		return err
 	}
