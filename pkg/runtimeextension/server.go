@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -64,6 +65,7 @@ func Serve(ctx context.Context, o Options, ready func(ctx context.Context) error
 	metrics := newMetrics()
 	extension.Server = guarded{Server: extension.Server, log: o.Log, metrics: metrics}
 
+	var started atomic.Bool
 	tasks, ctx := errgroup.WithContext(ctx)
 	tasks.Go(func() error {
 		if err := extension.Start(ctx); err != nil {
@@ -72,28 +74,34 @@ func Serve(ctx context.Context, o Options, ready func(ctx context.Context) error
 		return nil
 	})
 	if o.HealthAddress != "" {
-		tasks.Go(func() error { return serveHealth(ctx, o, extension.StartedChecker(), metrics) })
+		tasks.Go(func() error { return serveHealth(ctx, o, &started, metrics) })
 	}
 	tasks.Go(func() error {
 		if err := untilStarted(ctx, extension.StartedChecker()); err != nil {
 			return nil //nolint:nilerr // it is being stopped, or the other task says why
 		}
+		started.Store(true)
 		return ready(ctx)
 	})
 	return tasks.Wait()
 }
 
 // serveHealth serves what orchestrators and Prometheus ask for.
-func serveHealth(ctx context.Context, o Options, started healthz.Checker, metrics *metrics) error {
+func serveHealth(ctx context.Context, o Options, started *atomic.Bool, metrics *metrics) error {
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", &healthz.Handler{Checks: map[string]healthz.Checker{"ping": healthz.Ping}})
-	mux.Handle("/readyz", &healthz.Handler{Checks: map[string]healthz.Checker{
-		"answers": started,
+	mux.Handle("/healthz", http.StripPrefix("/healthz", &healthz.Handler{Checks: map[string]healthz.Checker{"ping": healthz.Ping}}))
+	mux.Handle("/readyz", http.StripPrefix("/readyz", &healthz.Handler{Checks: map[string]healthz.Checker{
+		"answers": func(*http.Request) error {
+			if !started.Load() {
+				return errors.New("it does not answer yet")
+			}
+			return nil
+		},
 		"certificate": func(*http.Request) error {
 			_, err := Certificate(o.CertDir, time.Now())
 			return err
 		},
-	}})
+	}}))
 	mux.Handle("/metrics", metrics.handler())
 	health := &http.Server{Addr: o.HealthAddress, Handler: mux, ReadHeaderTimeout: stopWithin, BaseContext: func(net.Listener) context.Context { return ctx }}
 	stopped := make(chan error, 1)
