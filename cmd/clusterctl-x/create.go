@@ -169,12 +169,12 @@ func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectK
 			return false, fmt.Errorf("cluster %s was deleted meanwhile", key)
 		}
 		last = cluster
-		if unchanged && cluster.Done() {
+		if unchanged && cluster.Done() && cluster.Held == nil {
 			return true, nil
 		}
 		unchanged = false
 		progress.Show(cluster)
-		return cluster.Done(), nil
+		return cluster.Done() && cluster.Held == nil, nil
 	})
 	progress.Close()
 	switch {

@@ -216,7 +216,7 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 
 // rest waits, where nothing is to be done, until what was begun before is done.
 func (a *app) rest(ctx context.Context, l live, o upgradeOptions) error {
-	if l.state.Done() || !o.scope.whole() || o.dryRun == dryRunServer {
+	if l.state.Done() && l.state.Held == nil || !o.scope.whole() || o.dryRun == dryRunServer {
 		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
 	}
 	return a.waitCreated(ctx, l.connection, l.key, false)

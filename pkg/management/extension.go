@@ -68,7 +68,8 @@ func (c *Client) RegisterExtension(ctx context.Context, e Extension) ([]string, 
 			return false, err
 		}
 		condition := meta.FindStatusCondition(found.Status.Conditions, runtimev1.ExtensionConfigDiscoveredCondition)
-		return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == found.Generation, nil
+		// The condition is written before the handlers.
+		return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == found.Generation && len(found.Status.Handlers) > 0, nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return nil, fmt.Errorf("ExtensionConfig %s is registered, and Cluster API has not found its handlers within %s: %s; look whether its address %s can be reached from there, and whether the feature gate RuntimeSDK is on",

@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -47,6 +48,9 @@ func (c *Client) Hold(ctx context.Context, key client.ObjectKey, point state.Hol
 		changed = true
 		return nil
 	})
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+		return false, refused
+	}
 	if err != nil {
 		return false, c.explain(ctx, fmt.Errorf("holding cluster %s: %w", key, err))
 	}
@@ -72,10 +76,26 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("releasing cluster %s: %w", key, err))
 	}
+	if err := c.forgetHeld(ctx, key, cluster, lifted); err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("taking condition %s of cluster %s away: %w", HeldCondition, key, err))
+	}
 	for _, hold := range lifted {
 		c.tell(ctx, key, string(cluster.UID), "Released", fmt.Sprintf("%s lifted what was %s", person(), hold))
 	}
 	return lifted, nil
+}
+
+// forgetHeld takes the condition about a hold that was lifted away where nobody runs
+// the upgrade any more, who would do it.
+func (c *Client) forgetHeld(ctx context.Context, key client.ObjectKey, cluster *clusterv1.Cluster, lifted []state.Hold) error {
+	waits := meta.FindStatusCondition(cluster.Status.Conditions, HeldCondition)
+	if waits == nil || !slices.ContainsFunc(lifted, func(h state.Hold) bool { return h.Point.Hook() == waits.Reason }) {
+		return nil
+	}
+	if holder, err := c.LockHolder(ctx, key); err != nil || holder != "" {
+		return err
+	}
+	return c.tellHeld(ctx, key, nil)
 }
 
 // annotate changes the annotations of a Cluster, and nothing where somebody else

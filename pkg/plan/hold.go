@@ -30,11 +30,14 @@ func (p Plan) holdPoints(next int, begun bool) []state.HoldPoint {
 			before = i
 		}
 	}
-	if before >= 0 {
+	switch {
+	case before >= 0:
 		points = append(points, after(p.Steps[before].Kind))
+	case begun:
+		points = append(points, after(p.kindBefore()))
 	}
 	switch {
-	case next == len(p.Steps) && before >= 0:
+	case next == len(p.Steps) && (before >= 0 || begun):
 		points = append(points, state.AfterUpgrade)
 	case next == len(p.Steps) || !p.Steps[next].changesVersion():
 		// Nothing of an upgrade is next.
@@ -46,6 +49,17 @@ func (p Plan) holdPoints(next int, begun bool) []state.HoldPoint {
 		points = append(points, ahead(p.Steps[next].Kind))
 	}
 	return points
+}
+
+// kindBefore is the kind of the step that an earlier run took last, of an upgrade that
+// is continued: workers go to where the control plane is.
+func (p Plan) kindBefore() Kind {
+	for _, version := range p.From.WorkerNodeGroups {
+		if version == p.From.ControlPlane {
+			return Workers
+		}
+	}
+	return ControlPlane
 }
 
 // changesVersion tells whether machines get another version by the step.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -31,9 +32,10 @@ func TestHeld(t *testing.T) {
 			nil, {beforeUpgrade, beforeControlPlane}, {beforeControlPlane, afterControlPlane}, {afterControlPlane, beforeWorkers},
 			{afterWorkers}, {beforeWorkers, afterWorkers}, {afterWorkers}, {afterWorkers, afterUpgrade},
 		}},
-		"what is left of one": {Plan{Steps: []Step{{Kind: Workers}}}, true, []points{{beforeWorkers}, {afterWorkers, afterUpgrade}}},
-		"a rollout under way": {Plan{Steps: []Step{{Kind: ControlPlane, UnderWay: true}, {Kind: Workers}}}, false, []points{nil, {afterControlPlane, beforeWorkers}, {afterWorkers, afterUpgrade}}},
-		"no other version":    {Plan{Steps: []Step{{Kind: Template}, {Kind: CreateWorkers}}}, false, []points{nil, nil, nil}},
+		"what is left, after the control plane": {Plan{From: versions("1.34", "1.33"), Steps: []Step{{Kind: Workers}}}, true, []points{{afterControlPlane, beforeWorkers}, {afterWorkers, afterUpgrade}}},
+		"what is left, after workers":           {Plan{From: versions("1.34", "1.34"), Steps: []Step{{Kind: ControlPlane}}}, true, []points{{beforeControlPlane, afterWorkers}, {afterControlPlane, afterUpgrade}}},
+		"a rollout under way":                   {Plan{Steps: []Step{{Kind: ControlPlane, UnderWay: true}, {Kind: Workers}}}, false, []points{nil, {afterControlPlane, beforeWorkers}, {afterWorkers, afterUpgrade}}},
+		"no other version":                      {Plan{Steps: []Step{{Kind: Template}, {Kind: CreateWorkers}}}, false, []points{nil, nil, nil}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,6 +54,14 @@ func TestHeld(t *testing.T) {
 				t.Errorf("holds (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// versions of a control plane and of a worker node group, as minors.
+func versions(controlPlane, worker string) v1alpha1.ClusterVersions {
+	return v1alpha1.ClusterVersions{
+		ControlPlane:     v1alpha1.MustParseVersion(controlPlane + ".1"),
+		WorkerNodeGroups: map[string]v1alpha1.Version{"md-0": v1alpha1.MustParseVersion(worker + ".1")},
 	}
 }
 

@@ -1,0 +1,138 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// extended is the embedded management cluster whose core asks the runtime extension,
+// about all of its clusters.
+const extended = "extended"
+
+// TestRuntimeExtension takes a cluster through the plan that the runtime extension
+// makes, with a worker step that nothing but its settings asks for: Cluster API's own
+// core asks it over HTTPS. In the middle the cluster is held, and the server is gone.
+func TestRuntimeExtension(t *testing.T) {
+	t.Parallel()
+	const namespace, name = "default", "c1"
+	on := []string{"--name", extended}
+	cli(t, 0, "management", "start", "--name", extended)
+	serve := extensionServer(t, on...)
+	server := serve()
+	classes := cli(t, 0, "generate", "clusterclass", "--provider", "inmemory", "--upgrade-plans-from", "generate-upgrade-plan.clusterctl-x").stdout
+	kubectl(t, extended, []byte(classes), "apply", "-f", "-")
+	spec := clusterSpec{name: name, version: "1.30", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}}}
+	cli(t, 0, append(on, "create", "cluster", "-f", spec.path(t))...)
+	spec.version = "1.34"
+	file := spec.path(t)
+	p := planOf(t, namespace, file, on...)
+	assertPlan(t, p,
+		"ControlPlane v1.30.14->v1.31.14", "Workers md-0 v1.30.14->v1.31.14",
+		"ControlPlane v1.31.14->v1.32.13", "ControlPlane v1.32.13->v1.33.13", "ControlPlane v1.33.13->v1.34.4", "Workers md-0 v1.31.14->v1.34.4")
+	made := observe(t, extended, namespace, name)
+
+	cli(t, 0, append(on, "hold", "cluster", name, "--before", "workers", "--reason", "database migration")...)
+	upgrade := begin(t, append(on, "upgrade", "cluster", "-f", file)...)
+	upgrade.until(t, ": database migration; 'clusterctl-x release cluster c1 -n default --before workers' lifts it\n")
+	held := assertHeld(t, extended, namespace, name, "before-workers", "database migration")
+	assertCondition(t, extended, namespace, name, clusterv1.ClusterTopologyReconciledCondition, "BeforeWorkersUpgrade: "+held)
+	watch := cli(t, 5, append(on, "watch", "cluster", name, "--timeout", "10s")...)
+	if want := "error: timed out watching; cluster default/c1 waits for the hold to be lifted: " + held + "\n"; !strings.HasSuffix(watch.stderr, want) {
+		t.Errorf("watch ends with %q, want %q", watch.stderr, want)
+	}
+	cli(t, 0, append(on, "release", "cluster", name, "--before", "workers")...)
+	upgrade.until(t, "the hold was lifted\n")
+
+	upgrade.until(t, ": the control plane from v1.31.14 to v1.32.13\n")
+	server.signal(t, syscall.SIGTERM)
+	if r := server.end(t); r.code != 0 || !strings.HasSuffix(r.stderr, " msg=stopped\n") {
+		t.Errorf("the server ended with code %d: %s", r.code, r.stderr)
+	}
+	upgrade.until(t, "Cluster API cannot carry over the topology: ")
+	refused := cli(t, 1, append(on, "plan", "upgrade", "-f", file)...)
+	if want := regexp.MustCompile(`\nerror: the runtime extension generate-upgrade-plan\.clusterctl-x, which the ClusterClass has its upgrade plans from, does not answer: .*connection refused; Cluster API cannot go on without it either: see that it runs and that ExtensionConfig clusterctl-x has its address\n$`); !want.MatchString(refused.stderr) {
+		t.Errorf("plan without the server: %s", refused.stderr)
+	}
+	serve()
+	upgrade.until(t, "Cluster API carries over the topology again\n")
+	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster default/c1 is at v1.34.4 after ") || strings.Contains(r.stderr, otherwise) {
+		t.Errorf("upgrade: exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	assertMade(t, made(), p)
+	assertMachines(t, extended, namespace, name, "control-plane v1.34.4", "md-0 v1.34.4")
+	assertPlan(t, planOf(t, namespace, file, on...))
+}
+
+// extensionServer is what starts the runtime extension, always at the same address,
+// and waits until Cluster API has found it.
+func extensionServer(t *testing.T, on ...string) func() *running {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return func() *running {
+		t.Helper()
+		server := begin(t, append(on, "serve", "runtime-extension", "--register", "--port", fmt.Sprint(port), "--health-address", "", "--setting", "workersThrough=1.31")...)
+		server.until(t, "msg=registered extensionConfig=clusterctl-x handlers=\"generate-upgrade-plan.clusterctl-x ")
+		return server
+	}
+}
+
+// assertHeld looks whether describe says where a cluster is held and why, and returns
+// what it says.
+func assertHeld(t *testing.T, instance, namespace, name, point, reason string) string {
+	t.Helper()
+	args := []string{"describe", "cluster", name, "-n", namespace, "--name", instance}
+	var described struct {
+		Data struct {
+			Held struct{ Point, Reason, By, Annotation string }
+		}
+	}
+	if err := json.Unmarshal([]byte(cli(t, 0, append(args, "-o", "json")...).stdout), &described); err != nil {
+		t.Fatal(err)
+	}
+	if held := described.Data.Held; held.Point != point || held.Reason != reason || held.By == "" {
+		t.Errorf("it is held at %+v, want %s: %s", held, point, reason)
+	}
+	line := regexp.MustCompile(`\n  waits: (held .*)\n`).FindStringSubmatch(cli(t, 0, args...).stdout)
+	if line == nil {
+		t.Fatal("describe has no line that says what it waits for")
+	}
+	when, what, _ := strings.Cut(point, "-")
+	want := regexp.MustCompile(fmt.Sprintf(`^held %s by \S+@\S+ since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: %s; 'clusterctl-x release cluster %s -n %s --%s %s' lifts it$`,
+		strings.ReplaceAll(point, "-", " "), reason, name, namespace, when, what))
+	if !want.MatchString(line[1]) {
+		t.Errorf("describe says %q, want %s", line[1], want)
+	}
+	return line[1]
+}
+
+// assertCondition waits until a condition of the Cluster says something.
+func assertCondition(t *testing.T, instance, namespace, name, condition, says string) {
+	t.Helper()
+	var got string
+	until(t, fmt.Sprintf("condition %s says %q", condition, says), func(context.Context) bool {
+		var cluster clusterv1.Cluster
+		if err := json.Unmarshal([]byte(kubectl(t, instance, nil, "get", "cluster", name, "-n", namespace, "-o", "json")), &cluster); err != nil {
+			t.Fatal(err)
+		}
+		if found := meta.FindStatusCondition(cluster.Status.Conditions, condition); found != nil {
+			got = found.Message
+		}
+		return strings.Contains(got, says)
+	})
+}
