@@ -45,6 +45,12 @@ var SpecSchema []byte
 //go:embed guardrails
 var Guardrails embed.FS
 
+// RuntimeExtension is what deploys the runtime extension in a management cluster, with
+// IMAGE and NAMESPACE where these stand.
+//
+//go:embed runtime-extension
+var RuntimeExtension embed.FS
+
 // Samples of cluster specs, in the directory "samples".
 //
 //go:embed samples

@@ -26,6 +26,7 @@ func TestRuntimeExtension(t *testing.T) {
 	const namespace, name = "default", "c1"
 	on := []string{"--name", extended}
 	cli(t, 0, "management", "start", "--name", extended)
+	deployable(t)
 	serve := extensionServer(t, on...)
 	server := serve()
 	classes := cli(t, 0, "generate", "clusterclass", "--provider", "inmemory", "--upgrade-plans-from", "generate-upgrade-plan.clusterctl-x").stdout
@@ -70,6 +71,26 @@ func TestRuntimeExtension(t *testing.T) {
 	assertMade(t, made(), p)
 	assertMachines(t, extended, namespace, name, "control-plane v1.34.4", "md-0 v1.34.4")
 	assertPlan(t, planOf(t, namespace, file, on...))
+}
+
+// deployable has the API server look at what deploys the runtime extension, but for
+// the certificate: cert-manager's kinds are not there.
+func deployable(t *testing.T) {
+	t.Helper()
+	var known []string
+	for _, document := range strings.Split(cli(t, 0, "generate", "runtime-extension", "--image", "clusterctl-x:v1", "-n", "default").stdout, "---\n") {
+		if !strings.Contains(document, "apiVersion: cert-manager.io/") {
+			known = append(known, document)
+		}
+	}
+	applied := kubectl(t, extended, []byte(strings.Join(known, "---\n")), "apply", "--dry-run=server", "-f", "-")
+	want := strings.Join([]string{
+		"serviceaccount/clusterctl-x-runtime-extension", "deployment.apps/clusterctl-x-runtime-extension", "poddisruptionbudget.policy/clusterctl-x-runtime-extension",
+		"service/clusterctl-x-runtime-extension", "extensionconfig.runtime.cluster.x-k8s.io/clusterctl-x", "",
+	}, " created (server dry run)\n")
+	if applied != want {
+		t.Errorf("kubectl says %q, want %q", applied, want)
+	}
 }
 
 // extensionServer is what starts the runtime extension, always at the same address,
