@@ -123,6 +123,24 @@ func (a *app) checkKept(ctx context.Context, l live, point state.HoldPoint) erro
 		"cluster %s is from a ClusterClass, and Cluster API asks nobody %s: run 'clusterctl-x serve runtime-extension --register', or deploy it as docs/runtime-extension.md says", l.key, point)}
 }
 
+// warnUnkept tells of holds that nobody keeps to: those that were set by hand, or
+// before the runtime extension was taken away.
+func (a *app) warnUnkept(ctx context.Context, l live) error {
+	if l.state.Topology == nil {
+		return nil
+	}
+	for _, hold := range l.state.Holds {
+		kept, err := l.KeepsHolds(ctx, hold.Point)
+		if err != nil {
+			return err
+		}
+		if !kept {
+			a.warning("Cluster API asks nobody %s, so the upgrade does not wait there, although cluster %s is %s", hold.Point, l.key, hold)
+		}
+	}
+	return nil
+}
+
 func (a *app) releaseClusterCommand() *cobra.Command {
 	var places holdPlaces
 	var all bool

@@ -140,7 +140,7 @@ func (a *app) certificate(o serveOptions) (string, []byte, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		dir := filepath.Join(home, "runtime-extension")
+		dir := filepath.Join(home, "runtime-extension", o.host)
 		authority, err := runtimeextension.OwnCertificate(dir, o.host, time.Now())
 		return dir, authority, err
 	}

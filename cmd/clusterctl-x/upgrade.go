@@ -231,6 +231,9 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 	if err := l.Preflight(ctx, l.state, p.plan, known, o.skip, func(text string) { a.warning("%s", text) }); err != nil {
 		return err
 	}
+	if err := a.warnUnkept(ctx, l); err != nil {
+		return err
+	}
 	if err := a.checkReferences(ctx, l.connection, p.resolved.Config, p.namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}

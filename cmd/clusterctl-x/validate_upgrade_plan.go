@@ -15,6 +15,7 @@ import (
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 )
 
@@ -72,6 +73,9 @@ func (a *app) readExchange(file string, flags upgradeplan.Exchange) (upgradeplan
 	}
 	wrong := func(format string, args ...any) (upgradeplan.Exchange, error) {
 		return flags, usageError{fmt.Errorf(fileName(file)+": "+format, args...)}
+	}
+	if len(data) > v1alpha1.MaxFileSize {
+		return wrong("it is larger than %d bytes", v1alpha1.MaxFileSize)
 	}
 	var request *runtimehooksv1.GenerateUpgradePlanRequest
 	var response *runtimehooksv1.GenerateUpgradePlanResponse

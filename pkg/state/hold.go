@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // HoldPoint is a place in an upgrade where it can be held up.
@@ -105,13 +106,27 @@ func HoldsOf(cluster Key, annotations map[string]string) []Hold {
 		} else {
 			hold.Reason = annotations[key]
 		}
-		hold.Reason = strings.Join(strings.Fields(hold.Reason), " ")
+		hold.Reason, hold.By = oneLine(hold.Reason), oneLine(hold.By)
 		holds = append(holds, hold)
 	}
 	slices.SortStableFunc(holds, func(a, b Hold) int {
 		return slices.Index(HoldPoints(), a.Point) - slices.Index(HoldPoints(), b.Point)
 	})
 	return holds
+}
+
+// maxText is how many characters of a reason or a name are shown: annotations may have
+// 256 KiB, and conditions of a Cluster much less.
+const maxText = 300
+
+// oneLine is a text that somebody wrote, without what a terminal takes for commands.
+func oneLine(text string) string {
+	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	runes := []rune(strings.Join(strings.FieldsFunc(text, blank), " "))
+	if len(runes) > maxText {
+		return string(runes[:maxText]) + "…"
+	}
+	return string(runes)
 }
 
 // String says which, why, by whom, since when and how it is lifted.

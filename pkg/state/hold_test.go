@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,10 +30,14 @@ func TestHoldsOf(t *testing.T) {
 		want        []Hold
 		texts       []string
 	}{
-		"none":       {map[string]string{"other": "x"}, nil, nil},
-		"ours":       {map[string]string{"clusterctl-x.io/hold-before-workers": value}, []Hold{full}, []string{"held before workers by ann@desk since 2026-11-21T09:00:00Z: database migration; 'clusterctl-x release cluster c1 -n team --before workers' lifts it"}},
-		"by hand":    {map[string]string{"clusterctl-x.io/hold-after-control-plane": " look\n first "}, []Hold{hold(AfterControlPlane, "look first")}, []string{"held after control plane: look first; 'clusterctl-x release cluster c1 -n team --after control-plane' lifts it"}},
-		"of others":  {map[string]string{foreign.Annotation: "true"}, []Hold{foreign}, []string{"held before upgrade: true; taking the annotation " + foreign.Annotation + " away lifts it"}},
+		"none":      {map[string]string{"other": "x"}, nil, nil},
+		"ours":      {map[string]string{"clusterctl-x.io/hold-before-workers": value}, []Hold{full}, []string{"held before workers by ann@desk since 2026-11-21T09:00:00Z: database migration; 'clusterctl-x release cluster c1 -n team --before workers' lifts it"}},
+		"by hand":   {map[string]string{"clusterctl-x.io/hold-after-control-plane": " look\n first "}, []Hold{hold(AfterControlPlane, "look first")}, []string{"held after control plane: look first; 'clusterctl-x release cluster c1 -n team --after control-plane' lifts it"}},
+		"of others": {map[string]string{foreign.Annotation: "true"}, []Hold{foreign}, []string{"held before upgrade: true; taking the annotation " + foreign.Annotation + " away lifts it"}},
+		"hostile": {
+			map[string]string{"clusterctl-x.io/hold-after-workers": "a\x1b[2Jb\x00" + strings.Repeat("é", 400)},
+			[]Hold{hold(AfterWorkers, "a [2Jb "+strings.Repeat("é", 293)+"…")}, nil,
+		},
 		"no place":   {map[string]string{"clusterctl-x.io/hold-before-lunch": value}, nil, nil},
 		"empty text": {map[string]string{"clusterctl-x.io/hold-after-workers": ""}, []Hold{hold(AfterWorkers, "")}, []string{"held after workers; 'clusterctl-x release cluster c1 -n team --after workers' lifts it"}},
 		"in order": {

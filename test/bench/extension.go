@@ -58,7 +58,7 @@ func (b bench) extension(ctx context.Context) (err error) {
 	if a.body, err = planRequest(); err != nil {
 		return err
 	}
-	if err := a.connect(ctx, filepath.Join(b.dir, "runtime-extension", "ca.crt"), port); err != nil {
+	if err := a.connect(ctx, filepath.Join(b.dir, "runtime-extension", "127.0.0.1", "ca.crt"), port); err != nil {
 		return err
 	}
 	latencies, err := a.atRate(ctx)
