@@ -74,6 +74,12 @@ addons: ## make the add-on manifests anew from the modules they come from (downl
 schema: ## make the JSON Schema of cluster specs anew from their Go types
 	go run ./hack/schema -out config/schema/clusterctl-x.io_v1alpha1.json
 
+HOOKS := sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1
+.PHONY: hooks
+hooks: ## make the OpenAPI of Cluster API's hooks anew, which tests hold requests and responses against
+	go tool openapi-gen --go-header-file /dev/null --output-dir pkg/runtimeextension --output-pkg github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension \
+		--output-file zz_openapi_test.go --report-filename /dev/null $(HOOKS)
+
 FUZZTIME := 2m
 .PHONY: fuzz
 fuzz: ## fuzz decoder, renderer and quoting, FUZZTIME each

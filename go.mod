@@ -115,6 +115,7 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/cluster-bootstrap v0.36.3 // indirect
 	k8s.io/component-base v0.36.3 // indirect
+	k8s.io/gengo/v2 v2.0.0-20250922181213-ec3ebc5fd46b // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.34.0 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 )
@@ -126,4 +127,7 @@ require (
 	sigs.k8s.io/cluster-api/api v1.14.0
 )
 
-tool github.com/golang/mock/mockgen
+tool (
+	github.com/golang/mock/mockgen
+	k8s.io/kube-openapi/cmd/openapi-gen
+)

@@ -136,10 +136,12 @@ func (r *running) ask(t *testing.T, hook runtimecatalog.Hook, handler string, re
 	if err != nil {
 		t.Fatal(err)
 	}
+	assertConforms(t, gvh.Hook+"Request", body)
 	status, text := r.post(t, runtimecatalog.GVHToPath(gvh, handler), body)
 	if status != http.StatusOK {
 		t.Fatalf("status %d: %s", status, text)
 	}
+	assertConforms(t, gvh.Hook+"Response", []byte(text))
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(response); err != nil {
@@ -202,7 +204,7 @@ func TestGenerateUpgradePlan(t *testing.T) {
 		"nothing to do":  {nil, "v1.34.4", "", "v1.34.4", success("", "")},
 		"down":           {nil, "v1.34.4", "", "v1.33.13", failure("the control plane is at v1.34.4, and nothing moves down to v1.33.13")},
 		"wrong setting":  {map[string]string{"workers": "some"}, "v1.33.13", "", "v1.34.4", failure(`setting workers is "some": must be efficient, every-minor or every-version`)},
-		"no version":     {nil, "", "", "v1.34.4", failure(`fromControlPlaneKubernetesVersion: "" is not a version of Kubernetes such as v1.34.2`)},
+		"no version":     {nil, "1.33", "", "v1.34.4", failure(`fromControlPlaneKubernetesVersion: "1.33" is not a version of Kubernetes such as v1.34.2`)},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
