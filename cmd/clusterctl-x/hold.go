@@ -110,12 +110,12 @@ func (a *app) holdCluster(ctx context.Context, name string, point state.HoldPoin
 	case !changed:
 		return a.result("cluster %s is held %s for that reason already; nothing to do", l.key, point)
 	}
-	return a.result("cluster %s is held %s; 'clusterctl-x release cluster %s %s' lifts it", l.key, point, l.key.Name, point.Flag())
+	return a.result("cluster %s is held %s; 'clusterctl-x release cluster %s -n %s %s' lifts it", l.key, point, l.key.Name, l.key.Namespace, point.Flag())
 }
 
 // checkKept refuses a hold that nobody would keep to.
 func (a *app) checkKept(ctx context.Context, l live, point state.HoldPoint) error {
-	kept, err := l.KeepsHolds(ctx, point)
+	kept, err := l.KeepsHolds(ctx, l.key.Namespace, point)
 	if err != nil || kept {
 		return err
 	}
@@ -125,20 +125,18 @@ func (a *app) checkKept(ctx context.Context, l live, point state.HoldPoint) erro
 
 // warnUnkept tells of holds that nobody keeps to: those that were set by hand, or
 // before the runtime extension was taken away.
-func (a *app) warnUnkept(ctx context.Context, l live) error {
+func (a *app) warnUnkept(ctx context.Context, l live) {
 	if l.state.Topology == nil {
-		return nil
+		return
 	}
 	for _, hold := range l.state.Holds {
-		kept, err := l.KeepsHolds(ctx, hold.Point)
-		if err != nil {
-			return err
-		}
-		if !kept {
+		switch kept, err := l.KeepsHolds(ctx, l.key.Namespace, hold.Point); {
+		case err != nil:
+			a.warning("whether anybody keeps to it that cluster %s is %s cannot be told: %v", l.key, hold, err)
+		case !kept:
 			a.warning("Cluster API asks nobody %s, so the upgrade does not wait there, although cluster %s is %s", hold.Point, l.key, hold)
 		}
 	}
-	return nil
 }
 
 func (a *app) releaseClusterCommand() *cobra.Command {
@@ -173,8 +171,13 @@ func (a *app) releaseClusterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, hold := range l.state.Holds {
+				if !hold.Ours() && slices.Contains(points, hold.Point) {
+					a.warning("cluster %s stays %s", l.key, hold)
+				}
+			}
 			if len(lifted) == 0 {
-				return a.result("cluster %s is not held there; nothing to do", l.key)
+				return a.result("cluster %s has no hold of clusterctl-x there; nothing to do", l.key)
 			}
 			for _, hold := range lifted {
 				if err := a.result("cluster %s is no longer held %s", l.key, hold.Point); err != nil {

@@ -52,6 +52,8 @@ type origin struct {
 	managed *managedOrigin
 	// recorded is the record of a live cluster.
 	recorded management.Record
+	// holds of a live cluster.
+	holds []state.Hold
 }
 
 // fingerprint of a file.
@@ -86,7 +88,16 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	} else {
 		err = p.prepareClassic(in, from, o)
 	}
+	p.plan.Notes = append(p.plan.Notes, p.plan.HeldNotes(p.begun(from), from.holds)...)
 	return p, err
+}
+
+// begun tells whether an upgrade is on its way that the plan is about.
+func (p prepared) begun(from origin) bool {
+	if from.managed != nil && from.managed.state.Topology.Upgrading {
+		return true
+	}
+	return p.continues(from.recorded)
 }
 
 // runningOf are the versions that a minor may mean on a cluster that is there: of

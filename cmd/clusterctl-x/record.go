@@ -45,9 +45,17 @@ func (p prepared) record(before management.Record, whole bool) management.Record
 }
 
 // continues tells whether the plan is what is left of an upgrade that an earlier run
-// began.
+// began: something that was there then has another version by now.
 func (p prepared) continues(before management.Record) bool {
-	return sameVersions(before.Versions, p.plan.To) && !before.From.ControlPlane.IsZero() && !sameVersions(before.From, p.plan.From)
+	if !p.plan.ChangesVersions() || before.From.ControlPlane.IsZero() || !sameVersions(before.Versions, p.plan.To) {
+		return false
+	}
+	for name, version := range before.From.WorkerNodeGroups {
+		if now, there := p.plan.From.WorkerNodeGroups[name]; there && now != version {
+			return true
+		}
+	}
+	return before.From.ControlPlane != p.plan.From.ControlPlane
 }
 
 func sameVersions(a, b v1alpha1.ClusterVersions) bool {

@@ -80,6 +80,9 @@ func (o serveOptions) check() error {
 	if o.port < 1 || o.port > 65535 {
 		wrong("--port must be 1 to 65535, not %d", o.port)
 	}
+	if net.ParseIP(o.host) == nil && len(utilvalidation.IsDNS1123Subdomain(o.host)) > 0 {
+		wrong("--host must be an IP address or the name of a host, not %q", o.host)
+	}
 	for _, problem := range utilvalidation.IsDNS1123Subdomain(o.config) {
 		wrong("--extension-config is %q: %s", o.config, problem)
 	}

@@ -164,7 +164,7 @@ func (a *app) observe(ctx context.Context, l *live) error {
 		},
 	}
 	l.origin.unused = func(keep []*unstructured.Unstructured) ([]string, error) { return l.Unused(ctx, l.key, keep) }
-	l.origin.recorded = record
+	l.origin.recorded, l.origin.holds = record, cluster.Holds
 	l.spec, l.origin.before = l.spec.withRecord(record, recorded, l.key.String())
 	if cluster.Topology != nil {
 		return a.observeManaged(ctx, l)
@@ -216,10 +216,15 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 
 // rest waits, where nothing is to be done, until what was begun before is done.
 func (a *app) rest(ctx context.Context, l live, o upgradeOptions) error {
-	if l.state.Done() && l.state.Held == nil || !o.scope.whole() || o.dryRun == dryRunServer {
+	if l.state.Done() && !atTheEnd(l.state.Held) || !o.scope.whole() || o.dryRun == dryRunServer {
 		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
 	}
 	return a.waitCreated(ctx, l.connection, l.key, false)
+}
+
+// atTheEnd tells whether a hold is one that an upgrade waits at after its last step.
+func atTheEnd(hold *state.Hold) bool {
+	return hold != nil && (hold.Point == state.AfterWorkers || hold.Point == state.AfterUpgrade)
 }
 
 // preflight looks for what stands in the way, without a write.
@@ -231,9 +236,7 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 	if err := l.Preflight(ctx, l.state, p.plan, known, o.skip, func(text string) { a.warning("%s", text) }); err != nil {
 		return err
 	}
-	if err := a.warnUnkept(ctx, l); err != nil {
-		return err
-	}
+	a.warnUnkept(ctx, l)
 	if err := a.checkReferences(ctx, l.connection, p.resolved.Config, p.namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
@@ -263,7 +266,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
 		Managed:     p.spec.managed(),
 		Native:      p.native,
-		Continued:   p.continues(l.origin.recorded),
+		Continued:   p.begun(l.origin),
 		Templates:   p.templates(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {
@@ -290,6 +293,9 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 }
 
 func waitingFor(p management.Progress) string {
+	if p.Cluster.Held != nil {
+		return " waiting for " + p.Cluster.Obstacle()
+	}
 	if p.Step == len(p.Plan.Steps) || p.Cluster.Name == "" {
 		return "" // of which nothing was seen yet
 	}
@@ -302,6 +308,9 @@ func waitingFor(p management.Progress) string {
 // left says what goes on by itself, and what waits for the command to be run again.
 func left(p management.Progress) string {
 	const again = "run the same command again to go on"
+	if p.Step >= len(p.Plan.Steps) && p.Cluster.Held != nil {
+		return "every step is done, and the upgrade ends when the hold is lifted: " + again
+	}
 	if p.Step >= len(p.Plan.Steps) {
 		return "every step was begun, and Cluster API goes on with them: " + again
 	}

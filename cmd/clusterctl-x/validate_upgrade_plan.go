@@ -45,7 +45,10 @@ asked for.`,
 				return usageError{err}
 			}
 			workers := "the workers as few times as the version skew policy allows"
-			if len(exchange.Workers) > 0 {
+			switch {
+			case exchange.FromWorkers == "" || exchange.FromWorkers == exchange.To:
+				workers = "no workers move"
+			case len(exchange.Workers) > 0:
 				workers = "the workers through " + strings.Join(exchange.Workers, ", ")
 			}
 			if len(exchange.ControlPlane) == 0 {
@@ -72,7 +75,7 @@ func (a *app) readExchange(file string, flags upgradeplan.Exchange) (upgradeplan
 		return flags, err
 	}
 	wrong := func(format string, args ...any) (upgradeplan.Exchange, error) {
-		return flags, usageError{fmt.Errorf(fileName(file)+": "+format, args...)}
+		return flags, usageError{fmt.Errorf("%s: %w", fileName(file), fmt.Errorf(format, args...))}
 	}
 	if len(data) > v1alpha1.MaxFileSize {
 		return wrong("it is larger than %d bytes", v1alpha1.MaxFileSize)

@@ -15,10 +15,12 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -90,8 +92,8 @@ func (c *Client) RegisterExtension(ctx context.Context, e Extension) ([]string, 
 const maxDiscovery = 30 * time.Second
 
 // KeepsHolds tells whether Cluster API asks a runtime extension of clusterctl-x before
-// it passes a place with a cluster from a ClusterClass.
-func (c *Client) KeepsHolds(ctx context.Context, point state.HoldPoint) (bool, error) {
+// it passes a place with a cluster from a ClusterClass in a namespace.
+func (c *Client) KeepsHolds(ctx context.Context, namespace string, point state.HoldPoint) (bool, error) {
 	if point == state.BeforeUpgrade {
 		return true, nil // Cluster API itself looks at the annotation
 	}
@@ -104,12 +106,28 @@ func (c *Client) KeepsHolds(ctx context.Context, point state.HoldPoint) (bool, e
 	}
 	for _, config := range configs.Items {
 		for _, handler := range config.Status.Handlers {
-			if handler.RequestHook.Hook == point.Hook() && handler.Name == point.Handler()+"."+config.Name {
-				return true, nil
+			if handler.RequestHook.Hook != point.Hook() || handler.Name != point.Handler()+"."+config.Name {
+				continue
+			}
+			if about, err := c.isAbout(ctx, config, namespace); about || err != nil {
+				return about, err
 			}
 		}
 	}
 	return false, nil
+}
+
+// isAbout tells whether Cluster API asks an extension about the clusters of a namespace.
+func (c *Client) isAbout(ctx context.Context, config runtimev1.ExtensionConfig, name string) (bool, error) {
+	selector, err := metav1.LabelSelectorAsSelector(config.Spec.NamespaceSelector)
+	if err != nil || selector.Empty() {
+		return err == nil, err
+	}
+	var namespace corev1.Namespace
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, &namespace); err != nil {
+		return false, c.explain(ctx, fmt.Errorf("reading namespace %s, which ExtensionConfig %s selects by its labels: %w", name, config.Name, err))
+	}
+	return selector.Matches(labels.Set(namespace.Labels)), nil
 }
 
 // Planner asks runtime extensions for upgrade plans as Cluster API does, each question
@@ -139,7 +157,7 @@ func (p *Planner) Asking(c *Client, cluster client.ObjectKey, extension string) 
 			return nil, nil, &UnansweredError{Extension: extension, Err: err}
 		}
 		if response.Status != runtimehooksv1.ResponseStatusSuccess {
-			return nil, nil, fmt.Errorf("the runtime extension %s has no plan: %s", extension, response.Message)
+			return nil, nil, fmt.Errorf("the runtime extension %s has no plan: %s", extension, line(strings.Split(response.Message, "\n"), maxFailure))
 		}
 		var a answered
 		for _, step := range response.ControlPlaneUpgrades {
@@ -164,7 +182,7 @@ type UnansweredError struct {
 
 func (e *UnansweredError) Error() string {
 	_, config, _ := strings.Cut(e.Extension, ".")
-	return fmt.Sprintf("the runtime extension %s, which the ClusterClass has its upgrade plans from, does not answer: %v; Cluster API cannot go on without it either: see that it runs and that ExtensionConfig %s has its address", e.Extension, e.Err, config)
+	return fmt.Sprintf("the runtime extension %s, which the ClusterClass has its upgrade plans from, could not be asked: %v; see that it runs, and that it can be reached at the address in ExtensionConfig %s", e.Extension, e.Err, config)
 }
 
 func (e *UnansweredError) Unwrap() error { return e.Err }

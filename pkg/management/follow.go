@@ -148,7 +148,15 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 			return false, err
 		}
 	}
-	return cluster.Generation >= f.generations[wholeCluster] && cluster.Done() && f.rested(cluster), nil
+	if !cluster.Done() || cluster.Generation < f.generations[wholeCluster] {
+		return false, nil
+	}
+	if f.Plan.EndsDetached() { // of which Cluster API knows nothing
+		if cluster.Held = f.waitsAt(ctx, cluster); cluster.Held != nil {
+			return false, nil
+		}
+	}
+	return f.rested(cluster), nil
 }
 
 // follow looks how far Cluster API is with its steps, and begins the next leg where

@@ -66,7 +66,7 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 	cluster, err := c.annotate(ctx, key, func(cluster *clusterv1.Cluster) error {
 		lifted = nil
 		for _, hold := range holdsOf(cluster) {
-			if hold.Annotation == hold.Point.Annotation() && slices.Contains(points, hold.Point) {
+			if hold.Ours() && slices.Contains(points, hold.Point) {
 				lifted = append(lifted, hold)
 				delete(cluster.Annotations, hold.Annotation)
 			}
@@ -85,15 +85,12 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 	return lifted, nil
 }
 
-// forgetHeld takes the condition about a hold that was lifted away where nobody runs
-// the upgrade any more, who would do it.
+// forgetHeld takes the condition about a hold that was lifted away: whoever ran the
+// upgrade may be gone. A run that waits at another one by now tells of that again.
 func (c *Client) forgetHeld(ctx context.Context, key client.ObjectKey, cluster *clusterv1.Cluster, lifted []state.Hold) error {
 	waits := meta.FindStatusCondition(cluster.Status.Conditions, HeldCondition)
 	if waits == nil || !slices.ContainsFunc(lifted, func(h state.Hold) bool { return h.Point.Hook() == waits.Reason }) {
 		return nil
-	}
-	if holder, err := c.LockHolder(ctx, key); err != nil || holder != "" {
-		return err
 	}
 	return c.tellHeld(ctx, key, nil)
 }
@@ -152,14 +149,14 @@ func heldBy(cluster *clusterv1.Cluster, holds []state.Hold) *state.Hold {
 }
 
 // waitsAt is the hold that keeps the upgrade from its next step; nil where there is
-// none. It is told on the Cluster, once.
+// none. It is told on the Cluster, and again where that was taken away.
 func (r *run) waitsAt(ctx context.Context, cluster state.Cluster) *state.Hold {
 	hold := r.Plan.Held(r.step, r.Continued, cluster.Holds)
 	text := ""
 	if hold != nil {
 		text = hold.String()
 	}
-	if text != r.waits || hold == nil && cluster.Held != nil {
+	if text != r.waits || (hold != nil) != cluster.ToldHeld {
 		r.waits = text
 		if err := r.c.tellHeld(ctx, r.key, hold); err != nil && ctx.Err() == nil {
 			r.Warn(fmt.Sprintf("the Cluster could not be told what its upgrade waits for: %v", err))

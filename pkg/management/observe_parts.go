@@ -41,6 +41,7 @@ func (s snapshot) state() state.Cluster {
 	for _, set := range s.resourceSets {
 		c.AddOns = append(c.AddOns, s.addOn(set))
 	}
+	c.ToldHeld = meta.IsStatusConditionTrue(s.cluster.Status.Conditions, HeldCondition)
 	if c.Held = heldBy(&s.cluster, c.Holds); c.Held == nil {
 		c.Held = c.HeldByHook()
 	}

@@ -199,5 +199,5 @@ func (p *planner) notes() []string {
 				group.Name, group.Version, p.road.policy.Newest(group.Version)))
 		}
 	}
-	return append(notes, p.plan.heldNotes(p.in.Start.Holds)...)
+	return notes
 }

@@ -81,12 +81,12 @@ func after(kind Kind) state.HoldPoint {
 	return state.AfterWorkers
 }
 
-// heldNotes say at which step of the plan each hold is met first.
-func (p Plan) heldNotes(holds []state.Hold) []string {
+// HeldNotes say at which step of the plan each hold is met first; begun as in Held.
+func (p Plan) HeldNotes(begun bool, holds []state.Hold) []string {
 	var notes []string
 	for _, hold := range holds {
 		for next := range len(p.Steps) + 1 {
-			if p.Held(next, false, []state.Hold{hold}) == nil {
+			if p.Held(next, begun, []state.Hold{hold}) == nil {
 				continue
 			}
 			where := "the end of the upgrade"
@@ -98,4 +98,18 @@ func (p Plan) heldNotes(holds []state.Hold) []string {
 		}
 	}
 	return notes
+}
+
+// ChangesVersions tells whether machines get another version by the plan.
+func (p Plan) ChangesVersions() bool { return slices.ContainsFunc(p.Steps, Step.changesVersion) }
+
+// EndsDetached tells whether the last step by which machines get another version is
+// about groups that are not in the topology of their cluster.
+func (p Plan) EndsDetached() bool {
+	for _, step := range slices.Backward(p.Steps) {
+		if step.changesVersion() {
+			return step.Detached
+		}
+	}
+	return false
 }

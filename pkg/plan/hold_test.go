@@ -75,7 +75,7 @@ func TestHeldNotes(t *testing.T) {
 		holds = append(holds, hold)
 		want = append(want, fmt.Sprintf("%s waits: %s", where, hold))
 	}
-	if diff := cmp.Diff(want, p.heldNotes(holds)); diff != "" {
+	if diff := cmp.Diff(want, p.HeldNotes(false, holds)); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }

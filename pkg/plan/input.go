@@ -5,7 +5,6 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
-	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // Input is all that a plan depends on.
@@ -53,8 +52,6 @@ type Start struct {
 	// Foreign machines are those of the cluster that no spec of ours names. They
 	// count for the skew policy, and nothing is done to them.
 	Foreign []Foreign
-	// Holds are where somebody holds up the upgrades of the cluster.
-	Holds []state.Hold
 }
 
 // Foreign is a machine, or a set of them, that somebody else looks after.

@@ -12,7 +12,7 @@ import (
 // StartOf is where a plan begins on a live cluster. Whatever belongs to no part
 // of a spec counts as foreign.
 func StartOf(c state.Cluster) Start {
-	start := Start{ControlPlane: partOf(c.ControlPlane), WorkerNodeGroups: map[string]Part{}, Holds: c.Holds}
+	start := Start{ControlPlane: partOf(c.ControlPlane), WorkerNodeGroups: map[string]Part{}}
 	for _, group := range c.WorkerNodeGroups {
 		if group.Foreign {
 			start.Foreign = append(start.Foreign, Foreign{Object: group.Object, Version: group.Oldest()})

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -34,11 +33,7 @@ func OwnCertificate(dir, host string, now time.Time) ([]byte, error) {
 			return authority, nil
 		}
 	}
-	var ips []net.IP
-	if ip := net.ParseIP(host); ip != nil {
-		ips = []net.IP{ip}
-	}
-	chain, key, err := cert.GenerateSelfSignedCertKey(host, ips, nil)
+	chain, key, err := cert.GenerateSelfSignedCertKey(host, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("making a certificate for %s: %w", host, err)
 	}

@@ -21,6 +21,9 @@ import (
 // where etcd keeps to its default.
 const maxBody = 4 << 20
 
+// readWithin is how long the body of a request may take.
+const readWithin = 10 * time.Second
+
 // guarded refuses what is not a request of Cluster API before a handler sees it, and
 // logs it once.
 type guarded struct {
@@ -76,6 +79,10 @@ func readRequest(w http.ResponseWriter, r *http.Request, hook string) ([]byte, *
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, &refusal{http.StatusMethodNotAllowed, fmt.Errorf("method %s: use POST", r.Method)}
+	}
+	// Without a deadline whoever sends slowly would keep the server from stopping.
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(readWithin)); err != nil {
+		return nil, &refusal{http.StatusInternalServerError, fmt.Errorf("limiting the time to read: %w", err)}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {

@@ -17,7 +17,7 @@ import (
 const PlanHandler = "generate-upgrade-plan"
 
 // retryAfter is how many seconds later Cluster API asks again whether a hold was
-// lifted. It asks at once where the Cluster changes, which it does then.
+// lifted; it does not ask before.
 const retryAfter = 5
 
 // handlers are all that the server answers.

@@ -40,7 +40,8 @@ type Options struct {
 	Log      logr.Logger
 }
 
-// stopWithin is how long requests under way may take once the server is to stop.
+// stopWithin is how long requests for health may take, once the server is to stop too.
+// Those of Cluster API may take a minute then, which controller-runtime says.
 const stopWithin = 10 * time.Second
 
 // Serve answers until ctx ends, and then what was asked before. It calls ready once it

@@ -144,9 +144,12 @@ func (h Hold) String() string {
 	return text + "; " + h.lift() + " lifts it"
 }
 
+// Ours tells whether clusterctl-x set the hold, or may lift it.
+func (h Hold) Ours() bool { return h.Annotation == h.Point.Annotation() }
+
 // lift is what lifts the hold.
 func (h Hold) lift() string {
-	if h.Annotation != h.Point.Annotation() {
+	if !h.Ours() {
 		return "taking the annotation " + h.Annotation + " away"
 	}
 	return fmt.Sprintf("'clusterctl-x release cluster %s -n %s %s'", h.Cluster.Name, h.Cluster.Namespace, h.Point.Flag())

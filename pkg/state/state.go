@@ -39,6 +39,9 @@ type Cluster struct {
 	Holds []Hold `json:"holds,omitempty"`
 	// Held is the one that an upgrade waits at.
 	Held *Hold `json:"held,omitempty"`
+	// ToldHeld is true where a condition of the Cluster says that its upgrade waits at
+	// a hold, which may have been lifted since.
+	ToldHeld bool `json:"-"`
 	// Others are the machines and MachinePools that belong neither to the control
 	// plane nor to a worker node group, in the order of their names.
 	Others []Other `json:"others,omitempty"`

@@ -83,8 +83,11 @@ func (c *checker) wrong(s stage, format string, args ...any) {
 	c.problems = append(c.problems, field.Invalid(s.path, s.text, fmt.Sprintf(format, args...)))
 }
 
+// noOrder is what Cluster API calls two builds of one patch that have no order.
+const noOrder = 2
+
 // compare is negative, 0 or positive where a is older than b, the same or newer, and
-// 2 where they are builds of one patch that have no order.
+// noOrder where they are builds of one patch that have none.
 func compare(a, b stage) int {
 	return capiversion.Compare(a.Version, b.Version, capiversion.WithBuildTags())
 }
@@ -124,6 +127,9 @@ func (c *checker) workersPlan(controlPlane, steps []stage) {
 		c.notPast(c.workers)
 	}
 	if len(steps) == 0 {
+		if c.FromWorkers != "" && compare(c.workers, c.to) == noOrder && c.FromWorkers != c.FromControlPlane {
+			c.problems = append(c.problems, field.Invalid(field.NewPath(workersField), c.FromWorkers, fmt.Sprintf("is another build than %s, and Cluster API cannot tell whether that comes after it: the control plane has left it", c.To)))
+		}
 		if c.FromWorkers != "" && compare(c.workers, c.to) != 0 && c.from.Minor > c.workers.Minor+maxJump {
 			c.problems = append(c.problems, field.Invalid(field.NewPath(workersField), c.FromWorkers, fmt.Sprintf("workers go by %d minors at most in one step, and the control plane is at %s", maxJump, c.FromControlPlane)))
 		}
@@ -144,7 +150,11 @@ func (c *checker) workersPlan(controlPlane, steps []stage) {
 		}
 		c.follows(step, at)
 		c.notPast(step)
-		if compare(step, at) == 2 && slices.Index(order, step.text) < slices.Index(order, at.text) {
+		switch {
+		case compare(step, at) != noOrder:
+		case !slices.Contains(order, at.text):
+			c.wrong(step, "is another build than %s, and Cluster API cannot tell whether it comes after it: the control plane has left that", at.text)
+		case slices.Index(order, step.text) < slices.Index(order, at.text):
 			c.wrong(step, "must stand before %s, as in %s", at.text, controlPlaneStages)
 		}
 		if step.Minor > at.Minor+maxJump {

@@ -115,6 +115,19 @@ func TestCheck(t *testing.T) {
 			func(e *Exchange) { e.Workers[1], e.Workers[2] = e.Workers[2], e.Workers[1] },
 			`workersUpgrades[2].version: Invalid value: "v1.32.0+a": must stand before v1.32.0+b, as in controlPlaneUpgrades`,
 		},
+		"workers: at a build that the control plane has left": {
+			func(e *Exchange) {
+				e.FromControlPlane, e.FromWorkers, e.To = "v1.30.0+b", "v1.30.0+a", "v1.31.0"
+				e.ControlPlane, e.Workers = []string{"v1.31.0"}, []string{"v1.30.0+b", "v1.31.0"}
+			},
+			`workersUpgrades[0].version: Invalid value: "v1.30.0+b": is another build than v1.30.0+a, and Cluster API cannot tell whether it comes after it: the control plane has left that`,
+		},
+		"workers: left to Cluster API, at a build that the control plane has left": {
+			func(e *Exchange) {
+				e.FromControlPlane, e.FromWorkers, e.To, e.ControlPlane, e.Workers = "v1.30.0+b", "v1.30.0+a", "v1.30.0+b", nil, nil
+			},
+			`fromWorkersKubernetesVersion: Invalid value: "v1.30.0+a": is another build than v1.30.0+b, and Cluster API cannot tell whether that comes after it: the control plane has left it`,
+		},
 		"workers: ends elsewhere": {
 			func(e *Exchange) { e.Workers = e.Workers[:3] },
 			`workersUpgrades[2].version: Invalid value: "v1.32.0+b": is the last step, which must be v1.34.0, the version asked for`,

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
+	capiversion "sigs.k8s.io/cluster-api/util/version"
+
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
 )
@@ -70,13 +73,16 @@ func Generate(request Request, releases []v1alpha1.Version, policy Policy) (Plan
 		}
 	}
 	plan.Workers = throughSteps(request, plan.ControlPlane, policy)
+	if err := followable(request, plan); err != nil {
+		return Plan{}, err
+	}
 	return plan, nil
 }
 
 // possible tells whether any plan leads to the target.
 func possible(request Request, policy Policy) error {
 	switch {
-	case request.Target.Before(request.ControlPlane):
+	case request.Target.Before(request.ControlPlane) && !unordered(request.Target, request.ControlPlane):
 		return fmt.Errorf("the control plane is at %s, and nothing moves down to %s", request.ControlPlane, request.Target)
 	case !request.Workers.IsZero() && request.ControlPlane.Before(request.Workers):
 		return fmt.Errorf("workers are at %s, which is newer than the control plane at %s", request.Workers, request.ControlPlane)
@@ -86,6 +92,29 @@ func possible(request Request, policy Policy) error {
 		return fmt.Errorf("%s is to be avoided (setting %s): ask for another version", request.Target, AvoidSetting)
 	}
 	return nil
+}
+
+// followable tells whether Cluster API can take the workers along: once the control
+// plane has left a build, Cluster API no longer knows that another one comes after it.
+func followable(request Request, plan Plan) error {
+	if request.Workers.IsZero() || request.Workers == request.Target {
+		return nil
+	}
+	at := request.Workers
+	for _, step := range append(slices.Clone(plan.Workers), request.Target) {
+		if unordered(at, step) {
+			return fmt.Errorf("Cluster API sees no order between the builds %s and %s, and takes no workers from one to the other: go by another patch", at, step)
+		}
+		at = step
+	}
+	return nil
+}
+
+// unordered tells whether two versions are builds of one patch that have no order.
+func unordered(a, b v1alpha1.Version) bool {
+	first, err := semver.ParseTolerant(a.String())
+	second, other := semver.ParseTolerant(b.String())
+	return err == nil && other == nil && capiversion.Compare(first, second, capiversion.WithBuildTags()) == noOrder
 }
 
 // maxJump is how many minors workers may go in one step, in Cluster API's check.

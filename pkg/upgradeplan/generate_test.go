@@ -53,12 +53,21 @@ func TestGenerate(t *testing.T) {
 			"v1.31.12", "", "v1.34.4", map[string]string{"patches": "every"},
 			result{ControlPlane: []string{"v1.31.13", "v1.31.14", "v1.32.13", "v1.33.12", "v1.33.13", "v1.34.3", "v1.34.4"}},
 		},
-		"another build": {"v1.36.3+a", "v1.36.3+a", "v1.36.3+b", nil, result{ControlPlane: []string{"v1.36.3+b"}}},
+		"another build":       {"v1.36.3+a", "", "v1.36.3+b", nil, result{ControlPlane: []string{"v1.36.3+b"}}},
+		"another build, back": {"v1.36.3+b", "", "v1.36.3+a", nil, result{ControlPlane: []string{"v1.36.3+a"}}},
+		"another build, with workers": {
+			"v1.36.3+a", "v1.36.3+a", "v1.36.3+b", nil,
+			result{Err: "Cluster API sees no order between the builds v1.36.3+a and v1.36.3+b, and takes no workers from one to the other: go by another patch"},
+		},
+		"every build, with workers": {
+			"v1.35.4", "v1.35.4", "v1.36.3+b", map[string]string{"patches": "every", "workers": "every-version"},
+			result{Err: "Cluster API sees no order between the builds v1.36.3+a and v1.36.3+b, and takes no workers from one to the other: go by another patch"},
+		},
 		"every build": {
 			"v1.35.4", "", "v1.36.3+b", map[string]string{"patches": "every"},
 			result{ControlPlane: []string{"v1.36.3+a", "v1.36.3+b"}},
 		},
-		"an older build": {"v1.36.3+b", "", "v1.36.3+a", nil, result{Err: "the control plane is at v1.36.3+b, and nothing moves down to v1.36.3+a"}},
+		"an older build": {"v1.30.9+vendor.2", "", "v1.30.9+vendor.1", nil, result{Err: "the control plane is at v1.30.9+vendor.2, and nothing moves down to v1.30.9+vendor.1"}},
 		"workers in each minor": {
 			"v1.30.14", "v1.30.14", "v1.32.13", map[string]string{"workers": "every-minor", "patches": "every"},
 			result{ControlPlane: []string{"v1.31.13", "v1.31.14", "v1.32.13"}, Workers: []string{"v1.31.14", "v1.32.13"}},
@@ -118,7 +127,9 @@ func TestGenerate(t *testing.T) {
 			if err != nil {
 				got.Err = err.Error()
 			}
-			got.ControlPlane, got.Workers = texts(plan.ControlPlane), texts(plan.Workers)
+			if err == nil {
+				got.ControlPlane, got.Workers = texts(plan.ControlPlane), texts(plan.Workers)
+			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
@@ -209,7 +220,7 @@ func releasesBetween(first, last uint64) []v1alpha1.Version {
 		prefix := "v" + v1alpha1.Minor{Major: 1, Minor: minor}.String()
 		all = append(all, versions(prefix+".1", prefix+".9")...)
 	}
-	return append(all, versions("v1.30.9+vendor.1", "v1.30.9+vendor.2")...)
+	return append(all, versions("v1.30.9+vendor.1", "v1.30.9+vendor.2", "v1.31.9+f00", "v1.31.9+ba4")...)
 }
 
 func pick(random *rand.Rand, choices ...string) string { return choices[random.IntN(len(choices))] }

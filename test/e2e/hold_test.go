@@ -85,7 +85,7 @@ func TestHoldsWithoutClass(t *testing.T) {
 	if left := meta.FindStatusCondition(cluster.Status.Conditions, management.HeldCondition); left != nil {
 		t.Errorf("the condition is left: %+v", left)
 	}
-	if got := cli(t, 0, "release", "cluster", "held", "-n", namespace, "--all").stdout; got != "cluster holds/held is not held there; nothing to do\n" {
+	if got := cli(t, 0, "release", "cluster", "held", "-n", namespace, "--all").stdout; got != "cluster holds/held has no hold of clusterctl-x there; nothing to do\n" {
 		t.Errorf("release again: %q", got)
 	}
 }

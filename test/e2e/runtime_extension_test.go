@@ -60,7 +60,7 @@ func TestRuntimeExtension(t *testing.T) {
 	}
 	upgrade.until(t, "Cluster API cannot carry over the topology: ")
 	refused := cli(t, 1, append(on, "plan", "upgrade", "-f", file)...)
-	if want := regexp.MustCompile(`\nerror: the runtime extension generate-upgrade-plan\.clusterctl-x, which the ClusterClass has its upgrade plans from, does not answer: .*connection refused; Cluster API cannot go on without it either: see that it runs and that ExtensionConfig clusterctl-x has its address\n$`); !want.MatchString(refused.stderr) {
+	if want := regexp.MustCompile(`\nerror: the runtime extension generate-upgrade-plan\.clusterctl-x, which the ClusterClass has its upgrade plans from, could not be asked: .*connection refused; see that it runs, and that it can be reached at the address in ExtensionConfig clusterctl-x\n$`); !want.MatchString(refused.stderr) {
 		t.Errorf("plan without the server: %s", refused.stderr)
 	}
 	serve()
