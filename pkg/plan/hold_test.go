@@ -79,3 +79,27 @@ func TestHeldNotes(t *testing.T) {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
+
+func TestEndsDetached(t *testing.T) {
+	t.Parallel()
+	controlPlane, detached := Step{Kind: ControlPlane}, Step{Kind: Workers, Detached: true}
+	tests := map[string]struct {
+		steps         []Step
+		changes, ends bool
+	}{
+		"none":                     {nil, false, false},
+		"of the topology":          {[]Step{detached, controlPlane}, true, false},
+		"of a detached group":      {[]Step{controlPlane, detached, {Kind: Return}}, true, true},
+		"without another version":  {[]Step{{Kind: Template, Detached: true}}, false, false},
+		"begun beside of the rest": {[]Step{{Kind: Workers, Beside: true, Detached: true}}, false, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Plan{Steps: test.steps}
+			if changes, ends := p.ChangesVersions(), p.EndsDetached(); changes != test.changes || ends != test.ends {
+				t.Errorf("changes versions: %t, ends detached: %t", changes, ends)
+			}
+		})
+	}
+}
