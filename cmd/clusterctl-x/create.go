@@ -133,7 +133,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if !o.wait {
 		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s' shows how far it is", key, key.Name)
 	}
-	return a.waitCreated(ctx, connection, key, countCreated(changes) == 0)
+	return a.waitReady(ctx, connection, key, "creating", countCreated(changes) == 0)
 }
 
 // createOffline says what would be created, from the file alone.
@@ -160,7 +160,9 @@ func countCreated(changes []management.Change) int {
 	return created
 }
 
-func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectKey, unchanged bool) error {
+// waitReady waits until a cluster is as it was asked for; goesOn is what Cluster API does
+// until then.
+func (a *app) waitReady(ctx context.Context, c *connection, key client.ObjectKey, goesOn string, unchanged bool) error {
 	began := time.Now()
 	progress := a.progress()
 	var last state.Cluster
@@ -179,11 +181,11 @@ func (a *app) waitCreated(ctx context.Context, c *connection, key client.ObjectK
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout) && last.Name == "":
-		return fmt.Errorf("%w; nothing was seen of it yet, and Cluster API goes on creating cluster %s: run the same command again to go on watching", err, key)
+		return fmt.Errorf("%w; nothing was seen of it yet, and Cluster API goes on %s cluster %s: run the same command again to go on watching", err, goesOn, key)
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w waiting for %s; Cluster API goes on creating cluster %s: run the same command again to go on watching", err, last.Waiting(), key)
+		return fmt.Errorf("%w waiting for %s; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, last.Waiting(), goesOn, key)
 	case errors.Is(err, context.Canceled):
-		return interruptedError(fmt.Sprintf("Cluster API goes on creating cluster %s: run the same command again to go on watching", key))
+		return interruptedError(fmt.Sprintf("Cluster API goes on %s cluster %s: run the same command again to go on watching", goesOn, key))
 	case err != nil:
 		return err
 	case unchanged:

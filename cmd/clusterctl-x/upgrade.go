@@ -219,7 +219,7 @@ func (a *app) rest(ctx context.Context, l live, o upgradeOptions) error {
 	if l.state.Done() && !atTheEnd(l.state.Held) || !o.scope.whole() || o.dryRun == dryRunServer {
 		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
 	}
-	return a.waitCreated(ctx, l.connection, l.key, false)
+	return a.waitReady(ctx, l.connection, l.key, "upgrading", false)
 }
 
 // atTheEnd tells whether a hold is one that an upgrade waits at after its last step.
