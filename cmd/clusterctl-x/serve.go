@@ -144,7 +144,7 @@ func (a *app) certificate(o serveOptions) (string, []byte, error) {
 			return "", nil, err
 		}
 		dir := filepath.Join(home, "runtime-extension", o.host)
-		authority, err := runtimeextension.OwnCertificate(dir, o.host, time.Now())
+		authority, err := runtimeextension.OwnCertificate(dir, o.host, time.Now(), embedded.WriteFile)
 		return dir, authority, err
 	}
 	if _, err := runtimeextension.Certificate(o.certDir, time.Now()); err != nil {

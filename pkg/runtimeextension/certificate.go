@@ -3,7 +3,6 @@ package runtimeextension
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,8 +25,9 @@ const renewBefore = 30 * 24 * time.Hour
 
 // OwnCertificate sees to it that a directory has a certificate for a host, signed by
 // an authority of its own, and returns the authority's certificate as PEM. One that is
-// there is kept while it is good for another 30 days; it is made for a year.
-func OwnCertificate(dir, host string, now time.Time) ([]byte, error) {
+// there is kept while it is good for another 30 days; it is made for a year. write
+// writes a file that only its owner may read, whole or not at all.
+func OwnCertificate(dir, host string, now time.Time, write func(path string, data []byte) error) ([]byte, error) {
 	if leaf, err := Certificate(dir, now.Add(renewBefore)); err == nil && leaf.VerifyHostname(host) == nil {
 		if authority, err := os.ReadFile(filepath.Join(dir, AuthorityFile)); err == nil {
 			return authority, nil
@@ -52,28 +52,11 @@ func OwnCertificate(dir, host string, now time.Time) ([]byte, error) {
 		name string
 		data []byte
 	}{{keyFile, key}, {AuthorityFile, authority}, {certificateFile, chain}} {
-		if err := writeWhole(filepath.Join(dir, file.name), file.data); err != nil {
+		if err := write(filepath.Join(dir, file.name), file.data); err != nil {
 			return nil, fmt.Errorf("keeping a certificate: %w", err)
 		}
 	}
 	return authority, nil
-}
-
-// writeWhole writes a file that only its owner may read, or leaves the one that is
-// there.
-func writeWhole(path string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
 }
 
 // Certificate reads the certificate of a directory, and fails where its key is not

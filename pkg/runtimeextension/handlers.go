@@ -3,6 +3,7 @@ package runtimeextension
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
@@ -98,7 +99,7 @@ func holder(point state.HoldPoint) (hook, handle runtimecatalog.Hook) {
 // answer blocks while the cluster is held at the place.
 func answer(point state.HoldPoint, cluster *clusterv1.Cluster, response runtimehooksv1.RetryResponseObject) {
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
-	for _, hold := range state.HoldsOf(state.Key{Namespace: cluster.Namespace, Name: cluster.Name}, cluster.Annotations) {
+	for _, hold := range state.HoldsOf(types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, cluster.Annotations) {
 		if hold.Point == point {
 			response.SetMessage(hold.String())
 			response.SetRetryAfterSeconds(retryAfter)
