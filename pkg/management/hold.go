@@ -27,7 +27,7 @@ const HeldCondition = "clusterctl-x.io/Held"
 // Hold holds up the upgrades of a cluster at a place, for a reason. It is false where
 // the cluster is held there already by the same person for the same reason.
 func (c *Client) Hold(ctx context.Context, key client.ObjectKey, point state.HoldPoint, reason string) (bool, error) {
-	hold := state.Hold{Point: point, Reason: reason, By: person(), Since: time.Now().UTC().Truncate(time.Second), Annotation: point.Annotation(), Cluster: state.Key{Namespace: key.Namespace, Name: key.Name}}
+	hold := state.Hold{Point: point, Reason: reason, By: person(), Since: time.Now().UTC().Truncate(time.Second), Annotation: point.Annotation(), Cluster: key}
 	value, err := hold.Value()
 	if err != nil {
 		return false, err
@@ -131,7 +131,7 @@ func person() string {
 }
 
 func holdsOf(cluster *clusterv1.Cluster) []state.Hold {
-	return state.HoldsOf(state.Key{Namespace: cluster.Namespace, Name: cluster.Name}, cluster.Annotations)
+	return state.HoldsOf(client.ObjectKeyFromObject(cluster), cluster.Annotations)
 }
 
 // heldBy is the hold that a condition of the Cluster says its upgrade waits at; nil

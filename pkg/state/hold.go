@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // HoldPoint is a place in an upgrade where it can be held up.
@@ -66,11 +68,8 @@ type Hold struct {
 	// Annotation that it is kept as.
 	Annotation string `json:"annotation"`
 	// Cluster is its namespace and name.
-	Cluster Key `json:"-"`
+	Cluster types.NamespacedName `json:"-"`
 }
-
-// Key is the namespace and name of a cluster.
-type Key struct{ Namespace, Name string }
 
 // held is what stands in the annotation.
 type held struct {
@@ -87,7 +86,7 @@ func (h Hold) Value() (string, error) {
 
 // HoldsOf are the holds among the annotations of a Cluster, in the order of an
 // upgrade. What is not ours, or was written by hand, has its text as the reason.
-func HoldsOf(cluster Key, annotations map[string]string) []Hold {
+func HoldsOf(cluster types.NamespacedName, annotations map[string]string) []Hold {
 	var holds []Hold
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		point := BeforeUpgrade

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 func TestHoldsOf(t *testing.T) {
 	t.Parallel()
-	key := Key{Namespace: "team", Name: "c1"}
+	key := types.NamespacedName{Namespace: "team", Name: "c1"}
 	since := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	hold := func(point HoldPoint, reason string) Hold {
 		return Hold{Point: point, Reason: reason, Annotation: point.Annotation(), Cluster: key}
