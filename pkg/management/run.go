@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -288,122 +286,6 @@ func (r *run) undisturbed(cluster state.Cluster) error {
 	if len(moved.Reasons) > 0 {
 		slices.Sort(moved.Reasons)
 		return moved
-	}
-	return nil
-}
-
-// writePart writes a part as it is to be once so many steps were begun. What is
-// not released keeps the templates that it has.
-func (r *run) writePart(ctx context.Context, steps int, part string) error {
-	objects := r.Stages[steps].Parts[part]
-	switch {
-	case r.Plan.Released(part, steps):
-		return r.writeAll(ctx, objects)
-	case part == v1alpha1.ControlPlaneName:
-		return nil // its changes travel with its step
-	}
-	for _, object := range objects {
-		if changes.IsTemplate(object.GetKind()) {
-			continue
-		}
-		if err := r.writeHeld(ctx, object); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *run) writeAll(ctx context.Context, objects []*unstructured.Unstructured) error {
-	for _, object := range objects {
-		if err := r.write(ctx, object); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeChanged writes what is rendered otherwise than at the stage before, and
-// replaces no machine.
-func (r *run) writeChanged(ctx context.Context, objects []*unstructured.Unstructured) error {
-	for _, object := range objects {
-		rendered, err := object.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		if r.last[changes.ObjectName(object)] == string(rendered) || changes.IsTemplate(object.GetKind()) {
-			continue
-		}
-		if err := r.writeHeld(ctx, object); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeHeld writes an object with what it has now of all that machines are
-// replaced for.
-func (r *run) writeHeld(ctx context.Context, object *unstructured.Unstructured) error {
-	if !isKind(object, "MachineDeployment") {
-		return r.write(ctx, object)
-	}
-	var live *unstructured.Unstructured
-	err := patiently(ctx, func() (err error) {
-		live, err = r.c.live(ctx, object)
-		return err
-	})
-	if apierrors.IsNotFound(err) {
-		return &MovedError{Cluster: r.key.String(), Reasons: []string{"somebody deleted " + changes.ObjectName(object)}}
-	}
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
-	}
-	held := object.DeepCopy()
-	if err := changes.Hold(held, live); err != nil {
-		return err
-	}
-	if err := r.remember(object); err != nil {
-		return err
-	}
-	return r.apply(ctx, held)
-}
-
-func (r *run) write(ctx context.Context, object *unstructured.Unstructured) error {
-	if err := r.remember(object); err != nil {
-		return err
-	}
-	return r.apply(ctx, object)
-}
-
-func (r *run) remember(object *unstructured.Unstructured) error {
-	rendered, err := object.MarshalJSON()
-	r.last[changes.ObjectName(object)] = string(rendered)
-	return err
-}
-
-// apply writes an object, and notes the generation that it has then.
-func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) error {
-	options := []client.ApplyOption{FieldOwner}
-	if r.Force {
-		options = append(options, client.ForceOwnership)
-	}
-	var written *unstructured.Unstructured
-	err := whileHeld(ctx, func() error {
-		written = object.DeepCopy()
-		return r.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(written), options...)
-	})
-	if conflict := conflictOf(conflicts(object, err)); conflict != nil {
-		return conflict
-	}
-	if err != nil {
-		return fmt.Errorf("applying %s: %w", changes.ObjectName(object), err)
-	}
-	switch {
-	case isKind(object, "MachineDeployment"):
-		r.generations[object.GetLabels()[WorkerNodeGroupLabel]] = written.GetGeneration()
-	case object.GetKind() == "KubeadmControlPlane":
-		r.generations[v1alpha1.ControlPlaneName] = written.GetGeneration()
-	case isKind(object, "Cluster"):
-		r.generations[wholeCluster] = written.GetGeneration()
 	}
 	return nil
 }
