@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -41,24 +42,30 @@ func (b bench) extension(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	var log bytes.Buffer
 	server := exec.CommandContext(ctx, b.cli, "serve", "runtime-extension", "--port", fmt.Sprint(port), "--health-address", "")
 	server.Env = append(os.Environ(), "CLUSTERCTL_X_HOME="+b.dir, "GOMAXPROCS=1")
-	server.Stderr = &log
+	log, err := server.StderrPipe()
+	if err != nil {
+		return err
+	}
 	if err := server.Start(); err != nil {
 		return err
 	}
 	defer func() {
 		err = errors.Join(err, server.Process.Signal(syscall.SIGTERM))
 		if ended := server.Wait(); ended != nil {
-			err = errors.Join(err, fmt.Errorf("the server: %w: %s", ended, log.String()))
+			err = errors.Join(err, fmt.Errorf("the server: %w", ended))
 		}
 	}()
+	first, err := bufio.NewReader(log).ReadString('\n')
+	if err != nil || !strings.Contains(first, "msg=answering ") {
+		return fmt.Errorf("the server says %q, and not that it answers: %w", first, err)
+	}
 	a := asker{url: fmt.Sprintf("https://127.0.0.1:%d/hooks.runtime.cluster.x-k8s.io/v1alpha1/generateupgradeplan/generate-upgrade-plan", port)}
 	if a.body, err = planRequest(); err != nil {
 		return err
 	}
-	if err := a.connect(ctx, filepath.Join(b.dir, "runtime-extension", "127.0.0.1", "ca.crt"), port); err != nil {
+	if err := a.connect(ctx, filepath.Join(b.dir, "runtime-extension", "127.0.0.1", "ca.crt")); err != nil {
 		return err
 	}
 	latencies, err := a.atRate(ctx)
@@ -114,20 +121,8 @@ type asker struct {
 	client *http.Client
 }
 
-// connect waits for the server, and makes the connections.
-func (a *asker) connect(ctx context.Context, authority string, port int) error {
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		connection, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			_ = connection.Close()
-			break
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("waiting for the server: %w", err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+// connect makes the connections.
+func (a *asker) connect(ctx context.Context, authority string) error {
 	pem, err := os.ReadFile(authority)
 	if err != nil {
 		return err
