@@ -47,10 +47,30 @@ embedded: generate-embedded
 generate-embedded:
 	cd $(EMBEDDED) && go generate ./...
 
+# The tiers are described in docs/testing.md. E2E_PARALLEL is how many end-to-end
+# tests run side by side: most of the time they wait for controllers.
+E2E_PARALLEL := 4
+E2E := go test ./test/e2e -timeout 60m -parallel $(E2E_PARALLEL)
+
 .PHONY: test
-test: build vet ## run all tests, end-to-end tests on embedded management clusters included
-	go test -timeout 60m -shuffle=on -parallel 4 ./...
+test: build vet ## run the unit tests and the core of the end-to-end tests
+	$(MAKE) --jobs=3 --output-sync=target test-unit test-embedded test-core
+
+.PHONY: test-unit
+test-unit: ## run the tests that need no management cluster
+	go test -shuffle=on $$(go list ./... | grep -v /test/e2e)
+
+.PHONY: test-embedded
+test-embedded: generate-embedded ## run the tests of the embedded management cluster's programs
 	cd $(EMBEDDED) && go test -timeout 60m -shuffle=on -parallel 4 ./...
+
+.PHONY: test-core
+test-core: ## run the core of the end-to-end tests (on what 'make build' built)
+	$(E2E) -tier core
+
+.PHONY: e2e
+e2e: build ## run all other end-to-end tests
+	$(E2E) -tier full
 
 .PHONY: vet
 vet: generate-embedded
@@ -109,8 +129,9 @@ bench: build peers ## measure the promised figures, beside their peers
 	go run ./test/bench
 
 .PHONY: soak
-soak: build ## upgrade under kills, restarts, second users and hand edits (about half an hour)
+soak: build ## run the long tests: upgrades under kills, restarts and hand edits, many random specs (about an hour)
 	go run ./test/soak
+	$(E2E) -tier soak
 
 .PHONY: peers
 peers:

@@ -7,14 +7,23 @@ import (
 	"testing"
 )
 
-// acceptedSpecs is how many random specs that 'validate' accepts go to the API server.
-const acceptedSpecs = 500
-
 // TestWhatValidateAcceptsTheAPIServerAccepts: no spec that is valid by itself is
 // refused when it is applied.
 func TestWhatValidateAcceptsTheAPIServerAccepts(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t, shared, "random")
+	assertAccepted(t, "random", 40)
+}
+
+// TestManySpecsThatValidateAccepts is the same with as many as find rare combinations.
+func TestManySpecsThatValidateAccepts(t *testing.T) {
+	t.Parallel()
+	assertAccepted(t, "random-many", 500)
+}
+
+// assertAccepted sends random specs to the API server, so many that 'validate' accepts.
+func assertAccepted(t *testing.T, namespace string, acceptedSpecs int64) {
+	t.Helper()
+	newNamespace(t, shared, namespace)
 	clusters := []string{"a", "prod", strings.Repeat("c", 40)}
 	addOns := []string{"small", "large.example.org"}
 	makeReferences(t, namespace, clusters, addOns)

@@ -53,16 +53,6 @@ func TestClassLifecycle(t *testing.T) {
 	}
 }
 
-// objectsIn are all objects of a namespace but Events.
-func objectsIn(t *testing.T, namespace string) []string {
-	t.Helper()
-	kinds := strings.Fields(kubectl(t, shared, nil, "api-resources", "--namespaced", "--verbs=list", "-o", "name"))
-	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "events" || kind == "events.events.k8s.io" })
-	all := strings.Fields(kubectl(t, shared, nil, "get", strings.Join(kinds, ","), "-n", namespace, "-o", "name"))
-	slices.Sort(all)
-	return all
-}
-
 // keepUsed: bundles that no longer have the version of a cluster make a class
 // that has it all the same.
 func keepUsed(t *testing.T, namespace string) {

@@ -4,12 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"path/filepath"
-
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -102,7 +99,7 @@ func TestOtherControlPlaneProvider(t *testing.T) {
 // ends it and tells the versions that were asked for.
 func provideHosted(t *testing.T, namespace string) func() []string {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(everyone.home, "embedded", shared, "kubeconfig"))
+	config, err := configOf(shared)
 	if err != nil {
 		t.Fatal(err)
 	}

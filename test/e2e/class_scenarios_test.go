@@ -160,7 +160,7 @@ func (s *storyTeller) changedInPlace(t *testing.T) {
 func (s *storyTeller) metadata(t *testing.T) map[string]string {
 	t.Helper()
 	got := map[string]string{}
-	for _, m := range list[clusterv1.Machine](t, shared, s.namespace, "machines", "-l", clusterv1.ClusterNameLabel+"=one") {
+	for _, m := range list[clusterv1.Machine](t, shared, s.namespace, "machines", clusterv1.ClusterNameLabel+"=one") {
 		timeout := ""
 		if seconds := m.Spec.Deletion.NodeDrainTimeoutSeconds; seconds != nil {
 			timeout = fmt.Sprint(*seconds)
@@ -202,7 +202,7 @@ func (s *storyTeller) checked(t *testing.T) {
 func (s *storyTeller) assertChecks(t *testing.T, want map[string][]string) {
 	t.Helper()
 	got := map[string][]string{}
-	for _, check := range list[clusterv1.MachineHealthCheck](t, shared, s.namespace, "machinehealthchecks", "-l", clusterv1.ClusterNameLabel+"=one") {
+	for _, check := range list[clusterv1.MachineHealthCheck](t, shared, s.namespace, "machinehealthchecks", clusterv1.ClusterNameLabel+"=one") {
 		part := cmp.Or(check.Spec.Selector.MatchLabels[clusterv1.ClusterTopologyMachineDeploymentNameLabel], controlPlane)
 		for _, condition := range check.Spec.Checks.UnhealthyNodeConditions {
 			got[part] = append(got[part], fmt.Sprintf("%s %s %d", condition.Type, condition.Status, *condition.TimeoutSeconds))
@@ -245,7 +245,7 @@ func (s *storyTeller) otherClass(t *testing.T) {
 	s.follows(t, "InPlace", "ControlPlane v1.33.13->v1.34.3", "Workers md-0 v1.33.13->v1.34.3 md-2 v1.33.13->v1.34.3")
 	assertMachines(t, shared, s.namespace, "one", "control-plane v1.34.3", "md-0 v1.34.3", "md-2 v1.34.3")
 	var commands []string
-	for _, controlPlane := range list[controlplanev1.KubeadmControlPlane](t, shared, s.namespace, "kubeadmcontrolplanes", "-l", clusterv1.ClusterNameLabel+"=one") {
+	for _, controlPlane := range list[controlplanev1.KubeadmControlPlane](t, shared, s.namespace, "kubeadmcontrolplanes", clusterv1.ClusterNameLabel+"=one") {
 		commands = append(commands, controlPlane.Spec.KubeadmConfigSpec.PreKubeadmCommands...)
 	}
 	if diff := gocmp.Diff([]string{"echo other eu-central-1"}, commands); diff != "" {

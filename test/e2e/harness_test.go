@@ -5,7 +5,6 @@ package e2e_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // shared is the embedded management cluster that most tests use side by side,
@@ -44,7 +47,8 @@ func findPrograms() (programs, error) {
 // user is a person with a state directory of their own.
 type user struct {
 	programs
-	home string
+	home    string
+	readers *readers
 }
 
 func TestMain(m *testing.M) {
@@ -59,6 +63,9 @@ func TestMain(m *testing.M) {
 var everyone user //nolint:gochecknoglobals // TestMain has no other way to tests
 
 func runTests(m *testing.M) (code int, err error) {
+	if err := chooseTests(); err != nil {
+		return 1, err
+	}
 	p, err := findPrograms()
 	if err != nil {
 		return 1, err
@@ -67,7 +74,7 @@ func runTests(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	everyone = user{programs: p, home: home}
+	everyone = user{programs: p, home: home, readers: &readers{}}
 	defer func() { err = errors.Join(err, everyone.tearDown()) }()
 	if r := everyone.run(context.Background(), nil, "management", "start", "--name", shared); r.code != 0 {
 		return 1, fmt.Errorf("starting the shared management cluster: %s", r.stderr)
@@ -156,21 +163,18 @@ func kubectl(t *testing.T, instance string, stdin []byte, args ...string) string
 	return r.stdout
 }
 
-// list reads objects with kubectl.
-func list[T any](t *testing.T, instance, namespace string, args ...string) []T {
-	t.Helper()
-	var items struct{ Items []T }
-	out := kubectl(t, instance, nil, append([]string{"get", "-n", namespace, "-o", "json"}, args...)...)
-	if err := json.Unmarshal([]byte(out), &items); err != nil {
-		t.Fatal(err)
-	}
-	return items.Items
-}
-
 // newNamespace makes a namespace for one test.
 func newNamespace(t *testing.T, instance, name string) string {
 	t.Helper()
-	kubectl(t, instance, nil, "create", "namespace", name)
+	r, err := everyone.readers.of(instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	if _, err := r.client.Resource(namespaces).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	return name
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
@@ -19,7 +20,7 @@ type machine struct{ Owner, Phase, Version, Kubelet string }
 func machines(t *testing.T, instance, namespace, cluster string) []machine {
 	t.Helper()
 	var all []machine
-	for _, m := range list[clusterv1.Machine](t, instance, namespace, "machines", "-l", clusterv1.ClusterNameLabel+"="+cluster) {
+	for _, m := range list[clusterv1.Machine](t, instance, namespace, "machines", clusterv1.ClusterNameLabel+"="+cluster) {
 		owner := m.Labels["clusterctl-x.io/worker-node-group"]
 		if _, ok := m.Labels[clusterv1.MachineControlPlaneLabel]; ok {
 			owner = "control-plane"
@@ -54,7 +55,7 @@ func TestQuickstart(t *testing.T) {
 	if got, want := cli(t, 0, create...).stdout, "cluster quickstart/quickstart exists and is as the file describes it; nothing to do\n"; got != want {
 		t.Errorf("create again said %q, want %q", got, want)
 	}
-	if got := len(list[corev1.Node](t, shared, namespace, "nodes")); got != 0 {
+	if got := len(list[corev1.Node](t, shared, metav1.NamespaceAll, "nodes")); got != 0 {
 		t.Errorf("the management cluster has %d nodes, want none", got)
 	}
 	nodesOf(t, namespace)
@@ -87,21 +88,11 @@ func nodesOf(t *testing.T, namespace string) {
 	}
 }
 
-// assertNothingLeft lists every kind in the namespace. What the API server
-// itself puts into every namespace does not count, nor do Events: they are the
-// log of what happened and expire by themselves.
+// assertNothingLeft compares all objects of a namespace.
 func assertNothingLeft(t *testing.T, namespace string, besides ...string) {
 	t.Helper()
-	kinds := strings.Fields(kubectl(t, shared, nil, "api-resources", "--namespaced", "--verbs=list", "-o", "name"))
-	for _, kind := range kinds {
-		if kind == "events" || kind == "events.events.k8s.io" {
-			continue
-		}
-		for object := range strings.FieldsSeq(kubectl(t, shared, nil, "get", kind, "-n", namespace, "-o", "name")) {
-			if !slices.Contains(besides, object) {
-				t.Errorf("left behind: %s", object)
-			}
-		}
+	if diff := cmp.Diff(append([]string{}, besides...), objectsIn(t, namespace)); diff != "" {
+		t.Errorf("objects of namespace %s (-want +left):\n%s", namespace, diff)
 	}
 }
 
@@ -143,7 +134,11 @@ error: cluster different/different exists and is not what the file describes; 'c
 
 func server(t *testing.T) string {
 	t.Helper()
-	return kubectl(t, shared, nil, "config", "view", "-o", "jsonpath={.clusters[0].cluster.server}")
+	config, err := configOf(shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Host
 }
 
 // TestDeleteManagementClusterIsRefused protects clusters from the loss of

@@ -3,12 +3,10 @@ package e2e_test
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/test/observer"
@@ -53,7 +51,7 @@ func observeAll(t *testing.T, instance, namespace, cluster string) (finish func(
 // clientOf is a client of a management cluster.
 func clientOf(t *testing.T, instance string) client.Client {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(everyone.home, "embedded", instance, "kubeconfig"))
+	config, err := configOf(instance)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -13,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
@@ -31,7 +32,7 @@ type executioner struct {
 
 func newExecutioner(t *testing.T, instance string) *executioner {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(everyone.home, "embedded", instance, "kubeconfig"))
+	config, err := configOf(instance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,23 +111,42 @@ func (e *executioner) upgradeKilled(t *testing.T, kubeconfig, file string, after
 	return e.dead
 }
 
-// TestPinKilled kills clusterctl-x between each two writes of detaching a group and
-// of returning it. The same command again completes what was begun, and nothing is
-// paused that does not say why.
+// TestPinKilled kills clusterctl-x in the middle of detaching a group and of
+// returning it, while the cluster is paused. The same command again completes what was
+// begun, and nothing is paused that does not say why.
 func TestPinKilled(t *testing.T) {
 	t.Parallel()
-	namespace := applyClass(t, "pin-killed")
+	const paused = 2 // writes
+	kills, pauses := killPins(t, "pin-killed", paused, paused)
+	if diff := cmp.Diff([]map[string]int{{"detach": 1, "return": 1}, {"detach": 1, "return": 1}}, []map[string]int{kills, pauses}); diff != "" {
+		t.Errorf("kills, and kills of a paused cluster (-want +got):\n%s", diff)
+	}
+}
+
+// TestPinKilledEverywhere kills it between each two writes.
+func TestPinKilledEverywhere(t *testing.T) {
+	t.Parallel()
+	kills, pauses := killPins(t, "pin-killed-everywhere", 0, math.MaxInt)
+	if kills["detach"] < 6 || kills["return"] < 4 || pauses["detach"] == 0 || pauses["return"] == 0 {
+		t.Errorf("killed %v times, paused %v: there are more writes than that", kills, pauses)
+	}
+}
+
+// killPins kills after first to last writes, or until there are no more. It returns
+// how often it did, and how often the cluster was paused then.
+func killPins(t *testing.T, namespace string, first, last int) (kills, pauses map[string]int) {
+	t.Helper()
+	applyClass(t, namespace)
 	spec := clusterSpec{name: "killed", version: "1.34", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "md-1", more: "machineHealthCheck: {}"}}}
 	cli(t, 0, "create", "cluster", "-n", namespace, "-f", spec.path(t))
 	before := map[string]map[string]string{}
-	for _, kind := range []string{"machine", "machinedeployment", "machinehealthcheck", "machineset"} {
+	for _, kind := range []string{"machines", "machinedeployments", "machinehealthchecks", "machinesets"} {
 		before[kind] = objectsOfKind(t, namespace, kind)
 	}
 	e := newExecutioner(t, shared)
 	kubeconfig := e.kubeconfig(t, namespace)
-	kills := map[string]int{}
-	pauses := map[string]bool{}
-	for after, killed := 0, true; killed; after++ {
+	kills, pauses = map[string]int{}, map[string]int{}
+	for after, killed := first, true; killed && after <= last; after++ {
 		killed = false
 		for _, pin := range []string{"1.34", ""} {
 			spec.groups[1].version = pin
@@ -135,9 +155,10 @@ func TestPinKilled(t *testing.T) {
 			if e.upgradeKilled(t, kubeconfig, file, after) {
 				killed = true
 				kills[verb]++
-				if isPaused(t, namespace, "killed") && !pauses[verb] {
-					pauses[verb] = true
-					assertPauseTold(t, namespace, "killed", verb+" md-1")
+				if isPaused(t, namespace, "killed") {
+					if pauses[verb]++; pauses[verb] == 1 {
+						assertPauseTold(t, namespace, "killed", verb+" md-1")
+					}
 				}
 			}
 			cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file, "--take-over")
@@ -149,9 +170,7 @@ func TestPinKilled(t *testing.T) {
 		}
 	}
 	t.Logf("killed %d times detaching, %d times returning", kills["detach"], kills["return"])
-	if kills["detach"] < 6 || kills["return"] < 4 || !pauses["detach"] || !pauses["return"] {
-		t.Errorf("killed %v times, paused %v: there are more writes than that", kills, pauses)
-	}
+	return kills, pauses
 }
 
 // isPaused tells whether a cluster is paused. It has a mark then, and only then.
@@ -175,7 +194,7 @@ func assertPauseTold(t *testing.T, namespace, name, why string) {
 	if r := cli(t, 0, "get", "clusters", "-n", namespace); !strings.Contains(r.stdout, "paused to "+why) {
 		t.Errorf("get clusters does not say that it is paused:\n%s", r.stdout)
 	}
-	if r := cli(t, 5, "watch", "cluster", name, "-n", namespace, "--timeout", "20s"); !strings.Contains(r.stderr, "the end of the pause that clusterctl-x set to "+why+" (") {
+	if r := cli(t, 5, "watch", "cluster", name, "-n", namespace, "--timeout", "5s"); !strings.Contains(r.stderr, "the end of the pause that clusterctl-x set to "+why+" (") {
 		t.Errorf("watch does not say why it is paused:\n%s", r.stderr)
 	}
 }
@@ -199,7 +218,7 @@ func assertOwned(t *testing.T, namespace, name string, want map[string]bool) {
 	for _, entry := range clusterOf(t, namespace, name).Spec.Topology.Workers.MachineDeployments {
 		entries[entry.Name] = true
 	}
-	for _, d := range list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", "-l", clusterv1.ClusterNameLabel+"="+name) {
+	for _, d := range list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", clusterv1.ClusterNameLabel+"="+name) {
 		group := d.Labels["clusterctl-x.io/worker-node-group"]
 		_, owned := d.Labels[clusterv1.ClusterTopologyOwnedLabel]
 		if owned != want[group] || entries[group] != want[group] {

@@ -122,7 +122,7 @@ func TestPinsOfAVersionAwareClass(t *testing.T) {
 	spec := clusterSpec{name: "aware", version: "1.34.3", class: "name: own, variables: {region: us-east-1}", ownClass: true, groups: []groupSpec{{name: "md-0"}, {name: "md-1"}}}
 	cli(t, 0, "create", "cluster", "-n", namespace, "-f", spec.path(t))
 	before := names(t, shared, namespace, "aware")
-	checks := objectsOfKind(t, namespace, "machinehealthcheck")
+	checks := objectsOfKind(t, namespace, "machinehealthchecks")
 	for _, test := range []struct{ pin, plan string }{
 		{"1.34", "Detach md-1 v1.34.3->v1.34.3"},
 		{"", "Return md-1 v1.34.3->v1.34.3"},
@@ -131,7 +131,7 @@ func TestPinsOfAVersionAwareClass(t *testing.T) {
 		spec.groups[1].version = test.pin
 		assertPlan(t, upgradeAsPlanned(t, namespace, "aware", spec.path(t)), test.plan)
 		assertSame(t, before, names(t, shared, namespace, "aware"))
-		if diff := cmp.Diff(checks, objectsOfKind(t, namespace, "machinehealthcheck")); diff != "" {
+		if diff := cmp.Diff(checks, objectsOfKind(t, namespace, "machinehealthchecks")); diff != "" {
 			t.Errorf("health checks (-before +after):\n%s", diff)
 		}
 	}
@@ -219,8 +219,8 @@ func (b bootstrapTemplate) hasVerbosity() bool {
 
 func templateOf(t *testing.T, namespace, group string) bootstrapTemplate {
 	t.Helper()
-	deployments := list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", "-l", "topology.cluster.x-k8s.io/deployment-name="+group)
-	deployments = append(deployments, list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", "-l", "!topology.cluster.x-k8s.io/deployment-name,clusterctl-x.io/worker-node-group="+group)...)
+	deployments := list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", "topology.cluster.x-k8s.io/deployment-name="+group)
+	deployments = append(deployments, list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", "!topology.cluster.x-k8s.io/deployment-name,clusterctl-x.io/worker-node-group="+group)...)
 	if len(deployments) != 1 {
 		t.Fatalf("group %s has %d MachineDeployments", group, len(deployments))
 	}
@@ -242,15 +242,4 @@ func assertCommands(t *testing.T, namespace string, want map[string]string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
-}
-
-// objectsOfKind are the objects of a kind in a namespace with their UIDs.
-func objectsOfKind(t *testing.T, namespace, kind string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for line := range strings.Lines(kubectl(t, shared, nil, "get", kind, "-n", namespace, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)) {
-		name, uid, _ := strings.Cut(strings.TrimSpace(line), " ")
-		all[name] = uid
-	}
-	return all
 }

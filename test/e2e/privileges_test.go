@@ -23,7 +23,7 @@ func TestLeastPrivileges(t *testing.T) {
 	as("get", "clusters")
 	as("get", "kubeconfig", "privileges")
 	as("delete", "cluster", "privileges")
-	assertNothingLeft(t, namespace, "serviceaccount/user")
+	assertNothingLeft(t, namespace, "ServiceAccount/user")
 }
 
 // accountKubeconfig writes a kubeconfig of a new account without privileges.

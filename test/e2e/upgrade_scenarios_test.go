@@ -75,7 +75,7 @@ func TestModularUpgrades(t *testing.T) {
 func namesOf(t *testing.T, namespace, cluster string, parts ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, m := range list[clusterv1.Machine](t, shared, namespace, "machines", "-l", clusterv1.ClusterNameLabel+"="+cluster) {
+	for _, m := range list[clusterv1.Machine](t, shared, namespace, "machines", clusterv1.ClusterNameLabel+"="+cluster) {
 		if slices.Contains(parts, observer.PartOf(m)) {
 			all[m.Name] = string(m.UID)
 		}

@@ -131,7 +131,7 @@ func assertMachines(t *testing.T, instance, namespace, cluster string, want ...s
 func names(t *testing.T, instance, namespace, cluster string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, m := range list[clusterv1.Machine](t, instance, namespace, "machines", "-l", clusterv1.ClusterNameLabel+"="+cluster) {
+	for _, m := range list[clusterv1.Machine](t, instance, namespace, "machines", clusterv1.ClusterNameLabel+"="+cluster) {
 		all[m.Name] = string(m.UID)
 	}
 	return all

@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tier names the tests that one make target runs.
+type tier string
+
+const (
+	core tier = "core" // make test: one test for each mode and mechanism
+	full tier = "full" // make e2e: all others
+	long tier = "soak" // make soak: loops and kills
+)
+
+// tiers assigns every test to one tier and says what it proves.
+func tiers() map[tier]map[string]string {
+	return map[tier]map[string]string{
+		core: {
+			"TestEveryTestIsInOneTier":                   "this table",
+			"TestQuickstart":                             "without a class: create, describe, kubeconfig, delete",
+			"TestManifestsGiveTheSameCluster":            "without a class: manifests and kubectl in the place of create",
+			"TestUpgradeAroundAPinnedGroup":              "without a class: upgrade by patches and minors, with a pinned group",
+			"TestUpgradeStoppedAndResumed":               "without a class: timeout, interrupt, kill, two runs at once",
+			"TestHoldsWithoutClass":                      "without a class: holds at every point",
+			"TestClassLifecycle":                         "with a class: dry run, create, kill, delete, what clusters use",
+			"TestClassUpgradeWithOneMinorOfLag":          "with a class: upgrade by two minors, workers in between",
+			"TestIndependentWorkerVersions":              "with a class: pins: detach, upgrade around, raise, return",
+			"TestEveryRenderedDocumentIsAccepted":        "API server: samples and goldens",
+			"TestWhatValidateAcceptsTheAPIServerAccepts": "API server: random specs",
+			"TestRandomSpecIsReproducible":               "the generator of random specs",
+			"TestGuardrails":                             "guardrails: every rule",
+			"TestGuardrailsLetClustersMove":              "guardrails: clusterctl move",
+			"TestGuardrailsFiles":                        "guardrails: what is printed is what is installed",
+		},
+		full: {
+			"TestDeleteAndCreateAgain":                "without a class: a name used twice",
+			"TestCreateDifferent":                     "without a class: create on a cluster that differs",
+			"TestDeleteManagementClusterIsRefused":    "delete of a cluster that manages others",
+			"TestCreateInterruptedAndTimedOut":        "without a class: create stopped and continued",
+			"TestLaggingGroupGetsMachines":            "without a class: groups behind the control plane",
+			"TestLeastPrivileges":                     "config/rbac is enough",
+			"TestFieldsActOnTheCluster":               "fields of the spec that end in a running cluster",
+			"TestModularUpgrades":                     "without a class: stories of modular upgrades",
+			"TestBisDoneBeforeA":                      "without a class: groups do not wait for each other",
+			"TestUpgradeAcrossFourMinors":             "without a class: four minors, three control plane machines",
+			"TestUpgradeByManifests":                  "without a class: every step by kubectl",
+			"TestUpgradeRefused":                      "without a class: preflight checks, saved plans, conflicts",
+			"TestUpgradeDisturbed":                    "without a class: two upgrades, edits by hand",
+			"TestUpgradeOutlivesTheManagementCluster": "without a class: restarts of API server and controllers",
+			"TestHoldNobodyKeeps":                     "with a class: holds without the runtime extension",
+			"TestRuntimeExtension":                    "with a class: plans and holds by the runtime extension",
+			"TestClassByManifests":                    "with a class: manifests and kubectl in the place of create",
+			"TestClassForAClusterWithoutOne":          "a class for a cluster that has none",
+			"TestClassChange":                         "with a class: a changed class",
+			"TestClassChangeRefused":                  "with a class: changes that clusters cannot take",
+			"TestBrokenUsesOfAClass":                  "with a class: every refusal, with place and remedy",
+			"TestClusterClassStories":                 "with a class: stories of managed topologies",
+			"TestClassUpgradeAcrossFourMinors":        "with a class: four minors, three control plane machines",
+			"TestClassWithoutVersions":                "with a class that names no versions",
+			"TestClassUpgradeOfTwoGroupsAtOnce":       "with a class: two groups at once",
+			"TestClassUpgradeStoppedAndResumed":       "with a class: timeout, interrupt, retarget, two runs at once",
+			"TestClassVersionsExtended":               "with a class: versions added on the way",
+			"TestClassDeferAndHold":                   "with a class: deferUpgrade, holdUpgradeSequence",
+			"TestOtherControlPlaneProvider":           "with a class: a control plane that is not kubeadm's",
+			"TestSameMachinesWithAndWithoutClass":     "both modes make the same machines",
+			"TestPins":                                "with a class: pins from the beginning, refusals, chained upgrades",
+			"TestPinsOfAVersionAwareClass":            "with a class whose machines differ by version: pins",
+			"TestPinsThatClusterAPITakes":             "with a class: versions of groups as a field of Cluster API",
+			"TestPinKilled":                           "with a class: a kill in the middle of detach and return",
+			"TestFailures":                            "the embedded management cluster breaks and recovers",
+			"TestTwoInstances":                        "two embedded management clusters side by side",
+		},
+		long: {
+			"TestManySpecsThatValidateAccepts": "API server: 500 random specs",
+			"TestPinKilledEverywhere":          "with a class: a kill between each two writes of detach and return",
+		},
+	}
+}
+
+// chooseTests has the tests of one tier run, unless -run names tests, of whichever
+// tier.
+func chooseTests() error {
+	chosen := flag.String("tier", string(core), "the tests to run: core, full or soak; -run names tests of any tier")
+	flag.Parse()
+	run := flag.Lookup("test.run").Value
+	if run.String() != "" {
+		return nil
+	}
+	tests, ok := tiers()[tier(*chosen)]
+	if !ok {
+		return fmt.Errorf("-tier=%s: there is no such tier", *chosen)
+	}
+	return run.Set("^(" + strings.Join(slices.Sorted(maps.Keys(tests)), "|") + ")$")
+}
+
+// TestEveryTestIsInOneTier: no test is left out of all commands, or run by two.
+func TestEveryTestIsInOneTier(t *testing.T) {
+	t.Parallel()
+	want := map[string]int{}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range files {
+		if !strings.HasSuffix(entry.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), entry.Name(), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declaration := range file.Decls {
+			if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
+				want[f.Name.Name] = 1
+			}
+		}
+	}
+	got := map[string]int{}
+	for _, tests := range tiers() {
+		for name := range tests {
+			got[name]++
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tiers of tests (-tests +table in tiers_test.go):\n%s", diff)
+	}
+}
