@@ -33,10 +33,25 @@ func oneName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// key is the cluster's place: the namespace of the flag, else of the file,
-// else of the kubeconfig.
+// key is the place of a cluster that a document of this namespace describes, or
+// that is named on the command line.
 func (a *app) key(name, fileNamespace string, c *connection) client.ObjectKey {
-	return client.ObjectKey{Namespace: cmp.Or(a.options.Namespace, fileNamespace, c.namespace), Name: name}
+	return client.ObjectKey{Namespace: a.namespace(fileNamespace, c.namespace), Name: name}
+}
+
+// namespace is that of the flag or of the document, which must agree where both
+// have one; else that of the environment or the configuration file, else the last one.
+func (a *app) namespace(ofDocument, otherwise string) string {
+	return cmp.Or(a.options.Namespace, ofDocument, a.options.DefaultNamespace, otherwise)
+}
+
+// contradicts says that the flag names another namespace than a document; it is
+// empty where it does not.
+func (a *app) contradicts(ofDocument string) string {
+	if a.options.Namespace == "" || ofDocument == "" || a.options.Namespace == ofDocument {
+		return ""
+	}
+	return fmt.Sprintf("does not match the namespace of the flag, --namespace %s; leave the flag out, or change the file", a.options.Namespace)
 }
 
 func (a *app) describeClusterCommand() *cobra.Command {
@@ -172,7 +187,7 @@ func (a *app) deleteClusterCommand() *cobra.Command {
 			return a.deleteCluster(ctx, meta, wait)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	addFile(cmd, &file, "file that describes the cluster; - is standard input")
 	cmd.Flags().BoolVar(&wait, "wait", true, "wait until everything of the cluster is gone")
 	return cmd
 }

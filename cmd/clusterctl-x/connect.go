@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
@@ -48,11 +51,8 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 	}
 	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.options.Context})
 	config, err := loaded.ClientConfig()
-	if clientcmd.IsEmptyConfig(err) {
-		return nil, usageError{fmt.Errorf("no cluster in %s; name a kubeconfig with --kubeconfig and --context, or use --management embedded", strings.Join(rules.GetLoadingPrecedence(), ", "))}
-	}
 	if err != nil {
-		return nil, usageError{fmt.Errorf("reading the kubeconfig of the management cluster: %w; name one with --kubeconfig and --context, or use --management embedded", err)}
+		return nil, usageError{fmt.Errorf("reading the kubeconfig of the management cluster: %w", unusable(rules, loaded, err))}
 	}
 	namespace, _, err := loaded.Namespace()
 	if err != nil {
@@ -73,8 +73,53 @@ func (a *app) loadingRules() *clientcmd.ClientConfigLoadingRules {
 	return rules
 }
 
-// usesEmbedded decides for --management auto: the kubeconfig that kubectl
-// would use where there is one, else the embedded management cluster.
+// nameOne is the remedy where no kubeconfig that was named can be used.
+const nameOne = "name one with --kubeconfig and --context, or use --management embedded"
+
+// unusable says what is wrong with the files of the rules, and what to do.
+func unusable(rules *clientcmd.ClientConfigLoadingRules, loaded clientcmd.ClientConfig, err error) error {
+	paths := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(path string) bool { return path == "" })
+	for _, path := range paths {
+		if _, err := clientcmd.LoadFromFile(path); runtime.IsNotRegisteredError(err) {
+			return fmt.Errorf("%s is not a kubeconfig, which has apiVersion v1 and kind Config; %s", path, nameOne)
+		}
+	}
+	if !clientcmd.IsEmptyConfig(err) {
+		return fmt.Errorf("%w; %s", err, nameOne)
+	}
+	if !slices.ContainsFunc(paths, exists) {
+		return fmt.Errorf("%s; %s", namedBy(paths), nameOne)
+	}
+	if raw, err := loaded.RawConfig(); err == nil && raw.CurrentContext == "" && len(raw.Contexts) > 0 {
+		return fmt.Errorf("current-context is not set in %s; name a context with --context (%s), or set one with 'kubectl config use-context'",
+			strings.Join(paths, ", "), strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", "))
+	}
+	return fmt.Errorf("no cluster in %s; %s", strings.Join(paths, ", "), nameOne)
+}
+
+// namedBy says that no file is at the paths, and what names them.
+func namedBy(paths []string) string {
+	missing := strings.Join(paths, ", ") + ": no such file"
+	switch variable := clientcmd.RecommendedConfigPathEnvVar; {
+	case os.Getenv(variable) == "":
+		return missing
+	case len(paths) == 0:
+		return variable + " names no file"
+	default:
+		return variable + " names " + missing
+	}
+}
+
+// exists reports whether there is something at a path, whether it can be read or not.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// usesEmbedded decides for --management auto: a kubeconfig that the user names, by
+// flag or in KUBECONFIG, is used or the command fails; without one it is the
+// kubeconfig that kubectl uses by default where it exists, else the embedded
+// management cluster.
 func (a *app) usesEmbedded(rules *clientcmd.ClientConfigLoadingRules) bool {
 	switch a.options.Management {
 	case managementEmbedded:
@@ -82,15 +127,10 @@ func (a *app) usesEmbedded(rules *clientcmd.ClientConfigLoadingRules) bool {
 	case managementKubeconfig:
 		return false
 	}
-	if rules.ExplicitPath != "" || a.options.Context != "" {
+	if rules.ExplicitPath != "" || a.options.Context != "" || os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
 		return false
 	}
-	for _, path := range rules.GetLoadingPrecedence() {
-		if _, err := os.Stat(path); err == nil || !errors.Is(err, os.ErrNotExist) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rules.GetLoadingPrecedence(), exists)
 }
 
 func (a *app) instance() (embedded.Instance, error) {

@@ -53,7 +53,7 @@ func (a *app) createClusterCommand() *cobra.Command {
 			return a.createCluster(ctx, o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	addFile(cmd, &o.file, "file that describes the cluster; - is standard input")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until control plane and worker node groups are ready")
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", dryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
 	return cmd
@@ -131,7 +131,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 		return err
 	}
 	if !o.wait {
-		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s' shows how far it is", key, key.Name)
+		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows how far it is", key, key.Name, key.Namespace)
 	}
 	return a.waitReady(ctx, connection, key, "creating", countCreated(changes) == 0)
 }

@@ -99,7 +99,7 @@ func (a *app) writeManifests(directory string, objects []templater.Object) error
 	written := map[string]bool{}
 	for i, object := range objects {
 		name := fmt.Sprintf("%04d-%s-%s.yaml", i, object.Kind.Kind, object.Name)
-		if err := os.WriteFile(filepath.Join(directory, name), object.YAML, 0o644); err != nil {
+		if err := writeWhole(filepath.Join(directory, name), object.YAML); err != nil {
 			return fmt.Errorf("writing manifests: %w", err)
 		}
 		written[name] = true
@@ -115,6 +115,19 @@ func (a *app) writeManifests(directory string, objects []templater.Object) error
 		}
 	}
 	return nil
+}
+
+// writeWhole writes a file that everybody may read, whole or not at all.
+func writeWhole(path string, data []byte) error {
+	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
+	err := os.WriteFile(part, data, 0o644)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return err
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -148,7 +161,7 @@ func (a *app) validateCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	addFile(cmd, &o.file, "file that describes the cluster; - is standard input")
 	cmd.Flags().StringVar(&o.from, "from", "", "file that describes the cluster as it is: check also that it can be upgraded from there")
 	cmd.AddCommand(a.validateUpgradePlanCommand())
 	return cmd

@@ -82,7 +82,7 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 	if err != nil {
 		return nil, err
 	}
-	namespace := cmp.Or(a.options.Namespace, "default")
+	namespace := a.namespace("", "default")
 	if o.keepUsed {
 		if bundles, namespace, err = a.withUsed(ctx, bundles, name); err != nil {
 			return nil, err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"strings"
@@ -33,7 +32,7 @@ docs/runtime-extension.md says more.`,
 			if strings.ContainsAny(image, " \t\n\"'#{}") {
 				return usageError{errors.New("--image is not the name of an image")}
 			}
-			text, err := runtimeExtension(config.RuntimeExtension, cmp.Or(a.options.Namespace, extensionNamespace), image)
+			text, err := runtimeExtension(config.RuntimeExtension, a.namespace("", extensionNamespace), image)
 			if err != nil {
 				return err
 			}

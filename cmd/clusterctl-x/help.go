@@ -58,7 +58,7 @@ func callable() map[string]string { return map[string]string{"callable": ""} }
 
 // addHelpers adds cobra's commands help and completion. Cobra's own answer to
 // a wrong argument of them is another one than ours, or none.
-func addHelpers(root *cobra.Command) {
+func (a *app) addHelpers(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -67,11 +67,11 @@ func addHelpers(root *cobra.Command) {
 			holdOthers(cmd)
 			for _, shell := range cmd.Commands() {
 				shell.Args = noArgs
+				shell.PersistentPreRunE = a.withoutSettings
 			}
 		case "help":
 			cmd.Run = nil
-			// The configuration file may be broken.
-			cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+			cmd.PersistentPreRunE = a.withoutSettings
 			cmd.RunE = func(_ *cobra.Command, args []string) error {
 				about, rest, err := root.Find(args)
 				if err != nil {

@@ -196,7 +196,7 @@ func (p prepared) retargets(from origin) error {
 	if len(behind) == 0 {
 		behind = []string{"all parts are there, and its hook AfterClusterUpgrade is not done"}
 	}
-	remedy := fmt.Sprintf("'clusterctl-x watch cluster %s' waits for it", now.Name)
+	remedy := fmt.Sprintf("'clusterctl-x watch cluster %s -n %s' waits for it", now.Name, now.Namespace)
 	if frozen := now.Frozen(); len(frozen) > 0 {
 		remedy = strings.Join(frozen, "; ")
 	}

@@ -183,7 +183,7 @@ func (a *app) readBoth(o upgradeOptions) (was prepared, s spec, err error) {
 			"%s describes cluster %s, and %s cluster %s: name and namespace cannot be changed; a cluster of another name is another cluster",
 			fileName(o.from), fullName(is), fileName(o.file), fullName(wanted))}
 	}
-	return prepared{spec: old, resolved: before, namespace: cmp.Or(a.options.Namespace, wanted.Namespace, is.Namespace, "default")}, s, nil
+	return prepared{spec: old, resolved: before, namespace: a.namespace(cmp.Or(wanted.Namespace, is.Namespace), "default")}, s, nil
 }
 
 // fullName is the name of a cluster, with its namespace where the file has one.

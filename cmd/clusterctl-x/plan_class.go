@@ -43,7 +43,7 @@ the clusters cannot take is an error that names the rule. Nothing is changed.`,
 			return a.print(p, func() error { return a.style(a.out).ClassPlan(a.out, p) })
 		},
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the ClusterClass and its new templates; - is standard input")
+	addFile(cmd, &file, "file with the ClusterClass and its new templates; - is standard input")
 	return cmd
 }
 
@@ -53,6 +53,10 @@ func (a *app) planClusterClass(ctx context.Context, file string) (plan.ClassPlan
 	f, err := a.readClass(file)
 	if err != nil {
 		return plan.ClassPlan{}, err
+	}
+	if of := f.class.GetNamespace(); a.contradicts(of) != "" {
+		wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.contradicts(of))
+		return plan.ClassPlan{}, f.locate(changes.ObjectName(f.class), field.ErrorList{wrong})
 	}
 	connection, err := a.connect(ctx)
 	if err != nil {

@@ -78,7 +78,7 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	if err := validations.Update(resolved, from.start.Floor(), from.before); err != nil {
 		return prepared{}, err
 	}
-	p := prepared{spec: s, resolved: resolved, namespace: cmp.Or(a.options.Namespace, resolved.Config.Cluster.Metadata.Namespace, namespace)}
+	p := prepared{spec: s, resolved: resolved, namespace: a.namespace(resolved.Config.Cluster.Metadata.Namespace, namespace)}
 	in := plan.Input{
 		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
 		Releases: validations.Passable(resolved.Config, s.releases()), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),

@@ -28,14 +28,16 @@ type options struct {
 	Kubeconfig string
 	Context    string
 	Namespace  string
-	Management string
-	Instance   string
-	Bundles    string
-	Timeout    time.Duration
-	Output     string
-	Color      string
-	Quiet      bool
-	Verbosity  int
+	// DefaultNamespace is that of the environment or the configuration file.
+	DefaultNamespace string
+	Management       string
+	Instance         string
+	Bundles          string
+	Timeout          time.Duration
+	Output           string
+	Color            string
+	Quiet            bool
+	Verbosity        int
 }
 
 // app is what commands work with.
@@ -49,11 +51,36 @@ func run(ctx context.Context, args []string, s streams) int {
 	a := &app{streams: s}
 	root := a.rootCommand()
 	root.SetArgs(args)
+	out := &lossy{Writer: a.out}
+	root.SetOut(out)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.unwritten()
+	}
 	if err != nil {
 		fmt.Fprintln(s.err, message(err))
 	}
 	return exitCode(err)
+}
+
+// lossy keeps the error of what cobra writes, helps and completions: cobra drops it.
+type lossy struct {
+	io.Writer
+	err error
+}
+
+func (l *lossy) Write(data []byte) (int, error) {
+	if _, err := l.Writer.Write(data); l.err == nil && err != nil {
+		l.err = err
+	}
+	return len(data), nil
+}
+
+func (l *lossy) unwritten() error {
+	if l.err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing the output: %w", l.err)
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -76,7 +103,6 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 		SilenceUsage:  true,
 	}
 	root.SetIn(a.in)
-	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetUsageTemplate(usageTemplate(root))
 	flags := root.PersistentFlags()
@@ -111,7 +137,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 		a.versionCommand(),
 	)
 	holdOthers(root)
-	addHelpers(root)
+	a.addHelpers(root)
 	return root
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,15 +36,34 @@ func (a *app) complete(cmd *cobra.Command) error {
 			return
 		}
 		places[flag.Name] = place(flag.Name, file)
-		if err := set(cmd.Flags(), flag.Name, settings.Get(flag.Name)); err != nil {
+		flags := cmd.Flags()
+		if flag.Name == "namespace" { // the flag contradicts a file, and a default does not
+			flags = a.defaults()
+		}
+		if err := set(flags, flag.Name, settings.Get(flag.Name)); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", places[flag.Name], err))
 		}
 	})
-	errs = append(errs, a.checkOptions(places)...)
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, a.checkOptions(places)...)...); err != nil {
 		return usageError{err}
 	}
 	return a.setUpLog()
+}
+
+// defaults are the settings that are not the same as their flag.
+func (a *app) defaults() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&a.options.DefaultNamespace, "namespace", "", "")
+	return flags
+}
+
+// withoutSettings checks the flags of a command that the environment and the
+// configuration file, which may be broken, are no use to.
+func (a *app) withoutSettings(*cobra.Command, []string) error {
+	if err := errors.Join(a.checkOptions(nil)...); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // readSettings reads the environment and the configuration file, and returns
@@ -114,7 +134,7 @@ func (a *app) checkOptions(places map[string]string) []error {
 			wrong(choice.flag, "must be one of %s, not %q", strings.Join(choice.allowed, ", "), choice.value)
 		}
 	}
-	if namespace := a.options.Namespace; namespace != "" {
+	if namespace := cmp.Or(a.options.Namespace, a.options.DefaultNamespace); namespace != "" {
 		for _, problem := range utilvalidation.IsDNS1123Label(namespace) {
 			wrong("namespace", "is %q: %s", namespace, problem)
 		}

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -26,6 +28,27 @@ type spec struct {
 	class *topology.Class
 }
 
+// fileFlag is the value of -f, which is given once.
+type fileFlag string
+
+func (f *fileFlag) String() string { return string(*f) }
+
+// Type is what help calls the value.
+func (f *fileFlag) Type() string { return "string" }
+
+func (f *fileFlag) Set(file string) error {
+	if *f != "" {
+		return fmt.Errorf("one file is read, and %q was given before it", string(*f))
+	}
+	*f = fileFlag(file)
+	return nil
+}
+
+// addFile adds the flag -f to a command.
+func addFile(cmd *cobra.Command, file *string, usage string) {
+	cmd.Flags().VarP((*fileFlag)(file), "filename", "f", usage)
+}
+
 // readSpec reads the file of -f; "-" is standard input.
 func (a *app) readSpec(file string) (spec, error) {
 	if file == "" {
@@ -40,8 +63,15 @@ func (a *app) readSpecOf(remedy, file string) (spec, error) {
 	if err != nil {
 		return spec{}, err
 	}
+	decoded := v1alpha1.Decode(fileName(file), data)
+	if decoded.Cluster != nil {
+		if of := decoded.Cluster.Metadata.Namespace; a.contradicts(of) != "" {
+			wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.contradicts(of))
+			decoded.Problems = append(decoded.Problems, decoded.Locate(v1alpha1.ClusterKind, field.ErrorList{wrong})...)
+		}
+	}
 	bundles, err := a.readBundles()
-	return spec{data: data, config: v1alpha1.Decode(fileName(file), data), bundles: bundles}, err
+	return spec{data: data, config: decoded, bundles: bundles}, err
 }
 
 // fileName is what people call the file of -f.
@@ -116,14 +146,14 @@ func (a *app) warn(resolved validations.Resolved) {
 	}
 }
 
-// render makes the objects of the cluster, in the namespace of the flag, else
-// of the file, else the given one.
+// render makes the objects of the cluster, in the given namespace where nothing
+// else names one.
 func (a *app) render(s spec, resolved validations.Resolved, namespace string) ([]templater.Object, error) {
 	objects, err := manifests.Render(manifests.Input{
 		Config:    resolved.Config,
 		Versions:  resolved.Versions,
 		Set:       resolved.Set,
-		Namespace: cmp.Or(a.options.Namespace, resolved.Config.Cluster.Metadata.Namespace, namespace),
+		Namespace: a.namespace(resolved.Config.Cluster.Metadata.Namespace, namespace),
 		Downloads: s.bundles.Releases(),
 	})
 	return objects.All(), err

@@ -42,7 +42,7 @@ type upgradeOptions struct {
 }
 
 func (o *upgradeOptions) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file that describes the cluster; - is standard input")
+	addFile(cmd, &o.file, "file that describes the cluster; - is standard input")
 	cmd.Flags().BoolVar(&o.scope.controlPlaneOnly, "control-plane-only", false, "the control plane alone; worker node groups stay as they are")
 	cmd.Flags().StringSliceVar(&o.scope.groups, "worker-node-groups", nil, "these worker node groups alone, with commas; everything else stays as it is")
 	cmd.Flags().BoolVar(&o.latestPatches, "latest-patches", false, "take the newest patch of a minor, instead of the one that runs already")
@@ -66,7 +66,11 @@ goes on from where the cluster is.`,
 			}
 			ctx, cancel := a.withTimeout(cmd.Context(), 0)
 			defer cancel()
-			return a.upgradeCluster(ctx, o)
+			err := a.upgradeCluster(ctx, o)
+			if moved := (*management.MovedError)(nil); errors.As(err, &moved) {
+				moved.Saved = o.plan != ""
+			}
+			return err
 		},
 	}
 	o.addTo(cmd)
@@ -147,7 +151,7 @@ func (a *app) observe(ctx context.Context, l *live) error {
 	case !exists:
 		return fmt.Errorf("cluster %s: %w; 'clusterctl-x create cluster' creates it", l.key, management.ErrNotFound)
 	case cluster.ControlPlane.Version.IsZero():
-		return &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("cluster %s has no control plane with a version yet; 'clusterctl-x describe cluster %s' says why", l.key, l.key.Name)}
+		return &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("cluster %s has no control plane with a version yet; 'clusterctl-x describe cluster %s -n %s' says why", l.key, l.key.Name, l.key.Namespace)}
 	}
 	if err := l.spec.sameMaker(cluster); err != nil {
 		return err

@@ -57,7 +57,7 @@ asked for.`,
 			return a.result("%s: the plan is valid: the control plane through %s; %s", fileName(file), strings.Join(exchange.ControlPlane, ", "), workers)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the response; - is standard input")
+	addFile(cmd, &file, "file with the response; - is standard input")
 	cmd.Flags().StringVar(&asked.FromControlPlane, "control-plane", "", "version of the control plane that was asked for, in place of the request's")
 	cmd.Flags().StringVar(&asked.FromWorkers, "workers", "", "oldest version of the workers that was asked for, in place of the request's")
 	cmd.Flags().StringVar(&asked.To, "target", "", "version that was asked for, in place of the request's")

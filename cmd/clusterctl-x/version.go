@@ -22,6 +22,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Show the version of clusterctl-x",
 		Args:  noArgs,
+
+		PersistentPreRunE: a.withoutSettings,
 		RunE: func(*cobra.Command, []string) error {
 			info := versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 			if build, ok := debug.ReadBuildInfo(); ok && info.Version == "" {

@@ -25,6 +25,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w while %w", context.Cause(ctx), err)
 	case stopped(ctx) != nil:
 		return stopped(ctx)
+	case errors.Is(ctx.Err(), context.Canceled) && err == context.Cause(ctx): //nolint:errorlint // it was waiting, and was doing nothing
+		return interrupted{}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("interrupted while %w (%w); run the same command again to go on", err, context.Canceled)
 	case apierrors.IsForbidden(err):
@@ -39,6 +41,15 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return err
 	}
 }
+
+// interrupted is the error of a command that was told to end while it waited. What
+// told it to, down to the signal, is no use to people.
+type interrupted struct{}
+
+func (interrupted) Error() string { return "interrupted; run the same command again to go on" }
+
+// Is makes it the error that the exit code depends on.
+func (interrupted) Is(target error) bool { return target == context.Canceled }
 
 // stopped is why a context ended, where somebody said so.
 func stopped(ctx context.Context) error {

@@ -22,6 +22,8 @@ func TestExplain(t *testing.T) {
 	c := &Client{config: &rest.Config{Host: "https://host"}}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
+	told, tell := context.WithCancelCause(t.Context())
+	tell(signalError{})
 	over, cancel := context.WithDeadlineCause(t.Context(), time.Now(), ErrTimeout)
 	defer cancel()
 	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
@@ -44,7 +46,10 @@ func TestExplain(t *testing.T) {
 		"forbidden":    {t.Context(), fmt.Errorf("reading: %w", apierrors.NewForbidden(clusters, "a", other)), check("privileges")},
 		"unauthorized": {t.Context(), apierrors.NewUnauthorized("who?"), check("credentials")},
 		"interrupted":  {canceled, other, is(context.Canceled)},
-		"deadline":     {t.Context(), fmt.Errorf("reading: %w", context.DeadlineExceeded), is(ErrTimeout)},
+		"interrupted, waiting": {told, context.Cause(told), func(err error) bool {
+			return errors.Is(err, context.Canceled) && err.Error() == "interrupted; run the same command again to go on"
+		}},
+		"deadline": {t.Context(), fmt.Errorf("reading: %w", context.DeadlineExceeded), is(ErrTimeout)},
 		"time is over": {over, fmt.Errorf("reading: %w", context.DeadlineExceeded), func(err error) bool {
 			return errors.Is(err, ErrTimeout) && err.Error() == "timed out while reading: context deadline exceeded"
 		}},
@@ -64,3 +69,10 @@ func TestExplain(t *testing.T) {
 		})
 	}
 }
+
+// signalError is the cause of a context that a signal ended, as os/signal has it.
+type signalError struct{}
+
+func (signalError) Error() string { return "terminated signal received" }
+
+func (signalError) Is(target error) bool { return target == context.Canceled }

@@ -44,7 +44,7 @@ func (c *Client) Kubeconfig(ctx context.Context, key client.ObjectKey) ([]byte, 
 	var kubeconfig corev1.Secret
 	err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: secret.Name(key.Name, secret.Kubeconfig)}, &kubeconfig)
 	if apierrors.IsNotFound(err) {
-		return nil, &RefusedError{Check: "no-kubeconfig-yet", Reason: fmt.Sprintf("cluster %s has no kubeconfig yet: its control plane is not initialized; 'clusterctl-x describe cluster %s' says why", key, key.Name)}
+		return nil, &RefusedError{Check: "no-kubeconfig-yet", Reason: fmt.Sprintf("cluster %s has no kubeconfig yet: its control plane is not initialized; 'clusterctl-x describe cluster %s -n %s' says why", key, key.Name, key.Namespace)}
 	}
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("reading the kubeconfig of cluster %s: %w", key, err))

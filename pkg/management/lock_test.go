@@ -161,7 +161,7 @@ func TestLockIsAcquired(t *testing.T) {
 		},
 		"the command is stopped while it waits": {
 			false, canceled, func(l *leases) { l.heldBy("another") },
-			locked{Err: "interrupted while context canceled (context canceled); run the same command again to go on", After: 3500 * time.Millisecond, Waiting: []string{"another"}},
+			locked{Err: "interrupted; run the same command again to go on", After: 3500 * time.Millisecond, Waiting: []string{"another"}},
 		},
 		"the time of the command is over": {false, ending, func(l *leases) { l.heldBy("another") }, locked{Err: "timed out", After: 3500 * time.Millisecond, Waiting: []string{"another"}}},
 	}

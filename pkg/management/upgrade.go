@@ -86,10 +86,16 @@ type Progress struct {
 type MovedError struct {
 	Cluster string
 	Reasons []string
+	// Saved is true where the plan came from a file.
+	Saved bool
 }
 
 func (e *MovedError) Error() string {
-	text := fmt.Sprintf("cluster %s has changed since the plan was made; look at the new one with 'plan upgrade', or run the same command again without --plan", e.Cluster)
+	remedy := "run the same command again: it plans from where the cluster is"
+	if e.Saved {
+		remedy = "look at the new one with 'plan upgrade', or run the same command again without --plan"
+	}
+	text := fmt.Sprintf("cluster %s has changed since the plan was made; %s", e.Cluster, remedy)
 	for _, reason := range e.Reasons {
 		text += "\n  " + reason
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-const movedHead = "cluster ns/c has changed since the plan was made; look at the new one with 'plan upgrade', or run the same command again without --plan"
+const movedHead = "cluster ns/c has changed since the plan was made; run the same command again: it plans from where the cluster is"
 
 // TestFits: a plan is for one cluster at one moment, and for no other.
 func TestFits(t *testing.T) {
