@@ -281,7 +281,7 @@ func (p prepared) has(group string) bool {
 // ownChanges are those of the groups that Cluster API does not take along: of one
 // that is still in the topology, what its class makes otherwise of it, and of the
 // others what is otherwise than on the management cluster.
-func (p prepared) ownChanges(first management.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
+func (p *prepared) ownChanges(first management.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
 	sorted := map[string]plan.Changes{}
 	for name := range outside {
 		objects := first.Parts[name]
@@ -317,7 +317,7 @@ func withoutContent(found plan.Changes) plan.Changes {
 }
 
 // changesOfClass are those of a group that is in the topology, at a version.
-func (p prepared) changesOfClass(group string, version v1alpha1.Version, from origin) (map[string]plan.Changes, error) {
+func (p *prepared) changesOfClass(group string, version v1alpha1.Version, from origin) (map[string]plan.Changes, error) {
 	was, err := p.detached.of(from.managed.class, from.managed.cluster, group, version)
 	if err != nil {
 		return nil, err
@@ -326,5 +326,7 @@ func (p prepared) changesOfClass(group string, version v1alpha1.Version, from or
 	if err != nil || len(was[group]) == 0 {
 		return nil, err
 	}
-	return partChanges(was, is, p.resolved.Config, from)
+	sorted, gone, err := partChanges(was, is, p.resolved.Config, from)
+	p.loses(gone)
+	return sorted, err
 }

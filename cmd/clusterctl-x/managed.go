@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +85,7 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 		}
 		return nil, s.admission(err)
 	}
-	l.origin.managed = from
+	l.origin.managed, l.origin.names = from, liveNames(l.state, from.cluster)
 	from.native, err = a.isNative(ctx, l)
 	return err
 }
@@ -233,6 +232,12 @@ func (p *prepared) managedChanges(first management.Objects, outside map[string]b
 	if pause := before.state.Pause; pause != nil && !between(before.state) {
 		sorted[""] = addChange(sorted[""], fmt.Sprintf("the pause to %s, which was stopped at its end, would be lifted", pause.Why))
 	}
+	unused, err := from.unused(first.All())
+	if err != nil {
+		return nil, err
+	}
+	addRemoved(sorted, "", unused)
+	p.loses(unused)
 	was, is, err := before.both(*p.spec.class, wanted)
 	var external externalError
 	switch {
@@ -240,24 +245,45 @@ func (p *prepared) managedChanges(first management.Objects, outside map[string]b
 		return sorted, nil
 	case errors.As(err, &external):
 		sorted[""] = addChange(sorted[""], external.Error())
-		return sorted, nil
 	case err != nil:
 		return nil, err
 	}
 	maps.DeleteFunc(is, func(name string, _ []*unstructured.Unstructured) bool { return outside[name] })
-	parts, err := partChanges(was, is, p.resolved.Config, from)
+	parts, gone, err := partChanges(was, is, p.resolved.Config, from)
 	if err != nil {
 		return nil, err
 	}
+	p.loses(gone)
 	for name, sum := range parts {
 		all := sorted[name]
 		all.Rolling, all.InPlace = append(all.Rolling, sum.Rolling...), append(all.InPlace, sum.InPlace...)
 		sorted[name] = all
 	}
+	if err := addUnseen(sorted, before.cluster, wanted); err != nil {
+		return nil, err
+	}
 	for _, line := range deferrals(*before.state.Topology, *p.wanted) {
 		sorted[""] = addChange(sorted[""], line)
 	}
 	return sorted, nil
+}
+
+// liveNames are the names, as Kind/name, that Cluster API gave the objects of a
+// cluster from a ClusterClass, by those that topology.Generate gives them.
+func liveNames(cluster state.Cluster, object *clusterv1.Cluster) map[string]string {
+	controlPlaneKind, _, _ := strings.Cut(cluster.ControlPlane.Object, "/")
+	names := map[string]string{controlPlaneKind + "/" + cluster.Name: cluster.ControlPlane.Object}
+	for _, part := range cluster.Parts() {
+		kind, name, _ := strings.Cut(part.Object, "/")
+		generated := cluster.Name + "-" + part.Name
+		if part.Name != v1alpha1.ControlPlaneName {
+			names[kind+"/"+generated] = part.Object
+		}
+		names[machineHealthCheck+"/"+generated] = machineHealthCheck + "/" + name
+	}
+	infrastructure := object.Spec.InfrastructureRef
+	names[infrastructure.Kind+"/"+cluster.Name] = infrastructure.Kind + "/" + infrastructure.Name
+	return names
 }
 
 // between tells whether groups are half-way: then the step that completes that
@@ -314,27 +340,6 @@ func (m *managedOrigin) both(class topology.Class, wanted *clusterv1.Cluster) (w
 	}
 	is, err = m.generate(class, wanted)
 	return was, is, err
-}
-
-// partChanges are the differences between two sets of parts, of those that are in
-// both.
-func partChanges(was, is topology.Parts, config *v1alpha1.Config, from origin) (map[string]plan.Changes, error) {
-	var old, fresh []*unstructured.Unstructured
-	stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
-	for name, objects := range is {
-		if _, both := was[name]; both {
-			old, fresh = append(old, was[name]...), append(fresh, objects...)
-			stage.Parts[name] = objects
-		}
-	}
-	slices.SortFunc(fresh, func(a, b *unstructured.Unstructured) int {
-		return cmp.Compare(changes.ObjectName(a), changes.ObjectName(b))
-	})
-	found, err := compareOffline(old, fresh)
-	if err != nil {
-		return nil, err
-	}
-	return byPart(config, stage, found, from)
 }
 
 // withoutParts leaves out what the parts of a cluster tell better than the

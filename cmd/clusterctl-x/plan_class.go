@@ -146,7 +146,7 @@ func (a *app) planOfCluster(ctx context.Context, c *connection, before, after to
 	if len(wrong) > 0 {
 		return plan.Plan{}, validations.ClassChange(live, after.ClusterClass, wrong), nil
 	}
-	sorted, err := classChanges(ctx, before, after, live, defaulted)
+	sorted, err := classChanges(ctx, before, after, cluster, live, defaulted)
 	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
 		path := field.NewPath("spec", "patches")
 		if unable.Patch != "" {
@@ -193,7 +193,7 @@ func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state
 
 // classChanges are what two classes make otherwise of a cluster. Where runtime
 // extensions patch it, all its machines may be.
-func classChanges(ctx context.Context, before, after topology.Class, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, error) {
+func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, error) {
 	m := managedOrigin{class: before, cluster: live, generate: generatorOf(ctx)}
 	was, is, err := m.both(after, defaulted)
 	var external externalError
@@ -207,5 +207,6 @@ func classChanges(ctx context.Context, before, after topology.Class, live, defau
 	if err != nil {
 		return nil, err
 	}
-	return partChanges(was, is, nil, origin{before: &v1alpha1.Config{}})
+	sorted, _, err := partChanges(was, is, nil, origin{before: &v1alpha1.Config{}, names: liveNames(cluster, live)})
+	return sorted, err
 }

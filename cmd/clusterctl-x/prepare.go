@@ -36,6 +36,9 @@ type prepared struct {
 	native bool
 	// wanted is the topology of a cluster from a ClusterClass as it will be.
 	wanted *state.Topology
+	// unremediated are the MachineHealthChecks, as Kind/name, that the cluster would
+	// lose though what they look after stays.
+	unremediated []string
 }
 
 // origin is what an upgrade begins with: a live cluster, or another file.
@@ -54,6 +57,9 @@ type origin struct {
 	recorded management.Record
 	// holds of a live cluster.
 	holds []state.Hold
+	// names of objects on the management cluster, as Kind/name, by the names that they
+	// are generated under.
+	names map[string]string
 }
 
 // fingerprint of a file.
@@ -88,7 +94,7 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	} else {
 		err = p.prepareClassic(in, from, o)
 	}
-	p.plan.Notes = append(p.plan.Notes, p.plan.HeldNotes(p.begun(from), from.holds)...)
+	p.plan.Notes = slices.Concat(p.plan.Notes, p.unremediatedNotes(), p.plan.HeldNotes(p.begun(from), from.holds))
 	return p, err
 }
 
@@ -225,7 +231,7 @@ func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error)
 }
 
 // changes are those besides versions and counts, by part.
-func (p prepared) changes(first management.Objects, from origin, about scope) (map[string]plan.Changes, error) {
+func (p *prepared) changes(first management.Objects, from origin, about scope) (map[string]plan.Changes, error) {
 	found, err := from.compare(first.All())
 	if err != nil {
 		return nil, err
@@ -239,11 +245,8 @@ func (p prepared) changes(first management.Objects, from origin, about scope) (m
 		if err != nil {
 			return nil, err
 		}
-		ofCluster := sorted[""]
-		for _, object := range unused {
-			ofCluster.InPlace = append(ofCluster.InPlace, object+" would be removed")
-		}
-		sorted[""] = ofCluster
+		addRemoved(sorted, "", unused)
+		p.loses(unused)
 	}
 	return sorted, p.calledOff(sorted, from.start, about)
 }
@@ -278,6 +281,9 @@ func (p prepared) calledOff(sorted map[string]plan.Changes, start plan.Start, ab
 	return nil
 }
 
+// called is the name that an object has on the management cluster.
+func (o origin) called(object string) string { return cmp.Or(o.names[object], object) }
+
 // byPart sorts what would change by the part that it belongs to. Counts are left
 // out: the plan has them as machines.
 func byPart(config *v1alpha1.Config, stage management.Objects, found []management.Change, from origin) (map[string]plan.Changes, error) {
@@ -300,12 +306,12 @@ func byPart(config *v1alpha1.Config, stage management.Objects, found []managemen
 			case f.Rolling:
 				sum.Rolling = append(sum.Rolling, f.String())
 			default:
-				sum.InPlace = append(sum.InPlace, change.Object+" "+f.String())
+				sum.InPlace = append(sum.InPlace, from.called(change.Object)+" "+f.String())
 			}
 		}
 		kind, _, _ := strings.Cut(change.Object, "/")
 		if change.Action == management.Created && !changes.IsTemplate(kind) {
-			sum.InPlace = append(sum.InPlace, change.Object+" would be created")
+			sum.InPlace = append(sum.InPlace, from.called(change.Object)+" would be created")
 		}
 		sorted[name] = sum
 	}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// managedFile is a cluster from a class of clusterctl-x; MORE and GROUPS are replaced.
+const managedFile = `apiVersion: clusterctl-x.io/v1alpha1
+kind: Cluster
+metadata: {name: prod, namespace: fleet}
+spec:
+  kubernetesVersion: "1.33"
+  clusterClass: {name: inmemory}
+  MORE
+  workerNodeGroupConfigurations: [GROUPS]
+  clusterNetwork: {pods: {cidrBlocks: [192.168.0.0/16]}, services: {cidrBlocks: [10.96.0.0/12]}}
+  datacenterRef: {kind: InMemoryDatacenterConfig, name: prod}
+`
+
+// managedSpec is a file of a cluster from the class.
+func managedSpec(t *testing.T, class topology.Class, bundles *versionsbundle.Bundles, more, groups string) spec {
+	t.Helper()
+	text := strings.NewReplacer("MORE", more, "GROUPS", groups).Replace(managedFile)
+	s := spec{data: []byte(text), config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles, class: &class}
+	return s
+}
+
+// inMemoryClass is what 'generate clusterclass' writes, as the API server has it.
+func inMemoryClass(t *testing.T, bundles *versionsbundle.Bundles) topology.Class {
+	t.Helper()
+	objects, err := manifests.RenderClass(manifests.Class{Name: "inmemory", Namespace: "fleet", Provider: "inmemory", Releases: bundles.Releases()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var class topology.Class
+	for _, object := range objects {
+		if object.Kind.Kind != "ClusterClass" {
+			template, err := object.Unstructured()
+			if err != nil {
+				t.Fatal(err)
+			}
+			class.Templates = append(class.Templates, template)
+			continue
+		}
+		var decoded clusterv1.ClusterClass
+		if err := json.Unmarshal(object.JSON, &decoded); err != nil {
+			t.Fatal(err)
+		}
+		class.ClusterClass = topology.WithStatus(&decoded)
+	}
+	return class
+}
+
+// managedOriginOf is a cluster at rest that was made of a spec. Cluster API gave its
+// objects names of its own.
+func managedOriginOf(t *testing.T, s spec) origin {
+	t.Helper()
+	ctx := t.Context()
+	live := clusterOfSpec(ctx, t, s)
+	version := v1alpha1.MustParseVersion(live.Spec.Topology.Version)
+	cluster := state.Cluster{Name: live.Name, Namespace: live.Namespace, UID: "1", Topology: management.TopologyOf(live), ControlPlane: managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod-x1", version, live.Spec.Topology.ControlPlane.Replicas)}
+	for _, group := range live.Spec.Topology.Workers.MachineDeployments {
+		cluster.WorkerNodeGroups = append(cluster.WorkerNodeGroups, managedPart(group.Name, "MachineDeployment/prod-"+group.Name+"-x1", version, group.Replicas))
+	}
+	complete := func(of spec, object *clusterv1.Cluster) (*clusterv1.Cluster, error) {
+		return of.complete(ctx, object, live)
+	}
+	from := origin{
+		metadata: plan.MetadataOf(cluster, ""), start: plan.StartOf(cluster), names: liveNames(cluster, live),
+		managed: &managedOrigin{
+			state: cluster, cluster: live, class: *s.class, generate: generatorOf(ctx), complete: complete,
+			chain: func(road topology.Road, _ string, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
+				return road.Chain(ctx, in, deferred)
+			},
+			tried: func(of spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
+				wanted, err := asCluster(object)
+				if err != nil {
+					return nil, err
+				}
+				wanted.Spec.InfrastructureRef = live.Spec.InfrastructureRef // stays, when the spec is applied
+				return complete(of, wanted)
+			},
+		},
+	}
+	before := renderedObjects(t, s)
+	before[0] = untyped(t, live)
+	from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
+		wanted, err := from.managed.tried(s, objects[0])
+		if err != nil {
+			return nil, err
+		}
+		return compareOffline(before, append([]*unstructured.Unstructured{untyped(t, wanted)}, objects[1:]...))
+	}
+	from.unused = func(keep []*unstructured.Unstructured) ([]string, error) {
+		return unusedOffline(s.config, management.Objects{Cluster: before}, keep), nil
+	}
+	return from
+}
+
+// renderedObjects are all objects of a spec; the Cluster is the first one.
+func renderedObjects(t *testing.T, s spec) []*unstructured.Unstructured {
+	t.Helper()
+	resolved, err := (&app{}).resolve(s, noVersions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := (&app{}).render(s, resolved, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := decodeAll(rendered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+func managedPart(name, object string, version v1alpha1.Version, replicas *int32) state.Part {
+	machines := 1 // where an autoscaler decides
+	if replicas != nil {
+		machines = int(*replicas)
+	}
+	part := state.Part{Name: name, Object: object, Version: version, Replicas: machines, Settled: true}
+	for range machines {
+		part.Machines = append(part.Machines, state.Machine{Ready: true, Version: version, Kubelet: version})
+	}
+	return part
+}
+
+// clusterOfSpec is the Cluster that is made of a spec, with the defaults of its variables.
+func clusterOfSpec(ctx context.Context, t *testing.T, s spec) *clusterv1.Cluster {
+	t.Helper()
+	cluster, err := asCluster(renderedObjects(t, s)[0])
+	if err == nil {
+		cluster, err = s.complete(ctx, cluster, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{Kind: "DevCluster", Name: "prod-x1"}
+	return cluster
+}
+
+func untyped(t *testing.T, cluster *clusterv1.Cluster) *unstructured.Unstructured {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("Cluster"))
+	return object
+}
+
+// TestManagedPlanHasEveryField: whatever a file changes of a cluster from a
+// ClusterClass stands in the plan, going there and coming back.
+func TestManagedPlanHasEveryField(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml") // few releases make a small class
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles, err := versionsbundle.Parse("bundles", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := inMemoryClass(t, bundles)
+	type file struct{ more, groups string }
+	plain := file{"", "{name: md-0}"}
+	var told strings.Builder
+	for _, test := range []struct {
+		name  string
+		other file
+	}{
+		{"health checks of all", file{"machineHealthCheck: {}", "{name: md-0}"}},
+		{"health check of a group", file{"", "{name: md-0, machineHealthCheck: {maxUnhealthy: 40%}}"}},
+		{"health check of the control plane", file{"controlPlaneConfiguration: {machineHealthCheck: {maxUnhealthy: 40%}}", "{name: md-0}"}},
+		{"labels", file{"controlPlaneConfiguration: {labels: {example.org/a: b}}", "{name: md-0, labels: {example.org/a: b}}"}},
+		{"annotations", file{"controlPlaneConfiguration: {annotations: {example.org/a: b}}", "{name: md-0, annotations: {example.org/a: b}}"}},
+		{"taints", file{"", "{name: md-0, taints: [{key: a, value: b, effect: NoSchedule}]}"}},
+		{"deletion timeouts", file{"controlPlaneConfiguration: {machineDeletion: {nodeDrainTimeout: 10m}}", "{name: md-0, machineDeletion: {nodeDrainTimeout: 10m}}"}},
+		{"rollout strategies", file{"controlPlaneConfiguration: {count: 3, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 0}}}", "{name: md-0, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 2, maxUnavailable: 0}}}"}},
+		{"deferUpgrade", file{"", "{name: md-0, deferUpgrade: true}"}},
+		{"counts", file{"controlPlaneConfiguration: {count: 3}", "{name: md-0, count: 2}"}},
+		{"autoscaler", file{"", "{name: md-0, autoscalingConfiguration: {minCount: 1, maxCount: 3}}"}},
+		{"concurrency", file{"upgradePolicy: {maxConcurrentWorkerGroups: 3}", "{name: md-0}"}},
+		{"add-ons", file{"addOns: [{name: a, resources: [{kind: ConfigMap, name: b}]}]", "{name: md-0}"}},
+		{"a variable that changes nothing", file{"", "{name: md-0, variables: {files: []}}"}},
+	} {
+		planned := func(before, after file) []string {
+			was := managedSpec(t, class, bundles, before.more, before.groups)
+			p, err := (&app{}).prepare(managedSpec(t, class, bundles, after.more, after.groups), managedOriginOf(t, was), upgradeOptions{}, "fleet")
+			if err != nil {
+				t.Fatalf("%s: %v", test.name, err)
+			}
+			if p.plan.Empty() {
+				t.Errorf("%s: the plan is empty", test.name)
+			}
+			return linesOf(p.plan)
+		}
+		for _, way := range []struct {
+			name  string
+			lines []string
+		}{{"there", planned(plain, test.other)}, {"back", planned(test.other, plain)}} {
+			fmt.Fprintf(&told, "%s, %s:\n  %s\n", test.name, way.name, strings.Join(way.lines, "\n  "))
+		}
+	}
+	const golden = "testdata/golden/managed_changes.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(told.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), told.String()); diff != "" {
+		t.Errorf("plans (-want +got):\n%s", diff)
+	}
+}
+
+// linesOf are the steps of a plan with all of their changes, and its notes.
+func linesOf(p plan.Plan) []string {
+	var lines []string
+	for _, step := range p.Steps {
+		lines = append(lines, string(step.Kind)+": "+step.String())
+		lines = append(lines, step.Changes...)
+		for _, group := range step.WorkerNodeGroups {
+			for _, change := range group.Changes {
+				lines = append(lines, group.Name+": "+change)
+			}
+		}
+	}
+	return append(lines, p.Notes...)
+}
