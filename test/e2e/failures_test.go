@@ -1,13 +1,11 @@
 package e2e_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,21 +24,21 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	cli(t, 0, "management", "start", "--name", broken)
 	t.Run("killed supervisor", func(t *testing.T) {
-		kill(t, supervisorPID(t), syscall.SIGKILL)
+		kill(t, progressOf(t, broken).SupervisorPID, syscall.SIGKILL)
 		// A signal takes effect when the kernel comes to it.
-		eventually(t, func() bool {
+		until(t, "the supervisor is gone", func(context.Context) bool {
 			return !strings.Contains(cli(t, 0, "management", "status", "--name", broken).stdout, "ready since")
 		})
 		cli(t, 0, "get", "clusters", "--name", broken)
 	})
 	t.Run("killed API server", func(t *testing.T) {
-		kill(t, processes(t)["kube-apiserver"], syscall.SIGKILL)
-		eventually(t, func() bool { return get(t.Context()).code == 0 })
+		kill(t, progressOf(t, broken).Processes["kube-apiserver"], syscall.SIGKILL)
+		until(t, "the API server is back", func(ctx context.Context) bool { return get(ctx).code == 0 })
 	})
 	t.Run("killed controllers", func(t *testing.T) {
-		before := processes(t)["cluster-api-providers"]
+		before := progressOf(t, broken).Processes["cluster-api-providers"]
 		kill(t, before, syscall.SIGKILL)
-		eventually(t, func() bool { return processes(t)["cluster-api-providers"] != before })
+		until(t, "the controllers are back", func(context.Context) bool { return progressOf(t, broken).Processes["cluster-api-providers"] != before })
 	})
 	t.Run("API server that hangs", apiServerHangs)
 	t.Run("port taken", portTaken)
@@ -53,7 +51,7 @@ func get(ctx context.Context) result {
 }
 
 func apiServerHangs(t *testing.T) {
-	pid := processes(t)["kube-apiserver"]
+	pid := progressOf(t, broken).Processes["kube-apiserver"]
 	kill(t, pid, syscall.SIGSTOP)
 	began := time.Now()
 	r := get(t.Context())
@@ -106,7 +104,7 @@ func noPermission(t *testing.T) {
 
 func withoutClusterAPI(t *testing.T) {
 	kubectl(t, broken, nil, "delete", "crd", "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io")
-	eventually(t, func() bool { return get(t.Context()).code == 3 })
+	until(t, "the kind is gone", func(ctx context.Context) bool { return get(ctx).code == 3 })
 	r := cli(t, 3, "get", "clusters", "--name", broken)
 	if !strings.Contains(r.stderr, "has no Cluster API v1beta2: install Cluster API 1.14 or newer") {
 		t.Errorf("stderr: %s", r.stderr)
@@ -130,81 +128,20 @@ func TestCreateInterruptedAndTimedOut(t *testing.T) {
 		t.Errorf("stderr is %q, want the end %s", r.stderr, ends)
 	}
 
-	if stderr, code := interrupt(t, args, "machines ready"); code != 130 || !strings.Contains(stderr, "interrupted; Cluster API goes on creating cluster interrupted/stopped") {
-		t.Errorf("exit code %d, want 130; stderr: %s", code, stderr)
+	run := begin(t, args...)
+	run.until(t, "machines ready")
+	run.signal(t, syscall.SIGINT)
+	if r := run.end(t); r.code != 130 || !strings.Contains(r.stderr, "interrupted; Cluster API goes on creating cluster interrupted/stopped") {
+		t.Errorf("exit code %d, want 130; stderr: %s", r.code, r.stderr)
 	}
 	if r := cli(t, 0, args...); strings.Contains(r.stderr, "objects created") || !strings.Contains(r.stdout, "cluster interrupted/stopped is ready after") {
 		t.Errorf("the third run did not finish the job of the first: %s%s", r.stderr, r.stdout)
 	}
 }
 
-// interrupt runs clusterctl-x, sends it an interrupt once it has said something,
-// and returns what it said in all and its exit code.
-func interrupt(t *testing.T, args []string, after string) (string, int) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), everyone.cli, args...)
-	cmd.Env = everyone.environment()
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var said strings.Builder
-	sent := false
-	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		said.WriteString(lines.Text() + "\n")
-		if !sent && strings.Contains(lines.Text(), after) {
-			sent = true
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	_ = cmd.Wait() // its exit code is the result
-	return said.String(), cmd.ProcessState.ExitCode()
-}
-
 func kill(t *testing.T, pid int, signal syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatalf("sending %s to process %d: %v", signal, pid, err)
-	}
-}
-
-type progress struct {
-	SupervisorPID int
-	Processes     map[string]int
-}
-
-func readProgress(t *testing.T) progress {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(everyone.home, "embedded", broken, "progress.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var p progress
-	if err := json.Unmarshal(data, &p); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func supervisorPID(t *testing.T) int        { return readProgress(t).SupervisorPID }
-func processes(t *testing.T) map[string]int { return readProgress(t).Processes }
-
-// eventually asks until the answer is yes, at most a minute.
-func eventually(t *testing.T, is func() bool) {
-	t.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-deadline:
-			t.Fatal("it did not happen within a minute")
-		case <-tick.C:
-		}
 	}
 }

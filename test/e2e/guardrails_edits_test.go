@@ -1,5 +1,7 @@
 package e2e_test
 
+import "k8s.io/apimachinery/pkg/types"
+
 // controlPlaneEdits are of control planes that break nothing.
 func controlPlaneEdits() []edit {
 	const even, late, pool, rolling, old, forms = "kubeadmcontrolplane/even", "kubeadmcontrolplane/late", "kubeadmcontrolplane/pool", "kubeadmcontrolplane/rolling", "kubeadmcontrolplane/old", "kubeadmcontrolplane/forms"
@@ -23,12 +25,11 @@ func controlPlaneEdits() []edit {
 			message: "control plane even: v1.36.0 is more than one minor newer than v1.34.2, which it has; a control plane moves one minor at a time: go to 1.35 first",
 		},
 		{
-			name: "control plane down by a JSON patch", args: []string{"patch", even, "--type=json", "-p", `[{"op":"replace","path":"/spec/version","value":"v1.34.0"}]`}, policy: movesDown,
+			name: "control plane down by a JSON patch", write: patched(even, types.JSONPatchType, `[{"op":"replace","path":"/spec/version","value":"v1.34.0"}]`), policy: movesDown,
 			message: "control plane even: v1.34.0 is older than v1.34.2, which it has; nothing moves down: use v1.34.2 or newer",
 		},
 		{
-			name: "control plane applied at an older version", stdin: thing{kind: "KubeadmControlPlane", cluster: "even", version: "v1.34.1"}.manifest(""),
-			args: []string{"apply", "--server-side", "--force-conflicts", "-f", "-"}, policy: movesDown,
+			name: "control plane applied at an older version", write: applied(thing{kind: "KubeadmControlPlane", cluster: "even", version: "v1.34.1"}.manifest(""), "kubectl"), policy: movesDown,
 			message: "control plane even: v1.34.1 is older than v1.34.2, which it has; nothing moves down: use v1.34.2 or newer",
 		},
 		{
@@ -60,10 +61,9 @@ func controlPlaneEdits() []edit {
 			message: "control plane even: v1.34.1 is older than v1.34.2, which it has; nothing moves down: use v1.34.2 or newer",
 		},
 		{
-			name: "control plane at no version", object: even, version: "latest", message: `The KubeadmControlPlane "even" is invalid: 
-* spec.version: Invalid value: "vlatest": must be a valid semantic version
-* spec.version: Internal error: failed to parse updated kubeadmcontrolplane version: vlatest: Invalid character(s) found in major number "0latest"
-`,
+			name: "control plane at no version", object: even, version: "latest",
+			message: `admission webhook "validation.kubeadmcontrolplane.controlplane.cluster.x-k8s.io" denied the request: KubeadmControlPlane.cluster.x-k8s.io "even" is invalid: ` +
+				`[spec.version: Invalid value: "vlatest": must be a valid semantic version, spec.version: Internal error: failed to parse updated kubeadmcontrolplane version: vlatest: Invalid character(s) found in major number "0latest"]`,
 		},
 		{name: "control plane from a pre-release to the release", object: forms, version: "v1.34.0"},
 		{name: "control plane to a later pre-release by number", object: forms, version: "v1.34.0-rc.10"},
@@ -114,7 +114,10 @@ func workerEdits() []edit {
 			name: "group to the release of the control plane's pre-release", object: forms, version: "v1.34.0", policy: besideCP,
 			message: "worker node group forms-0: v1.34.0 is newer than control plane forms, which is at v1.34.0-rc.2; no node is newer than its control plane, not by a patch either: use v1.34.0-rc.2 or older, or upgrade the control plane first",
 		},
-		{name: "group at no version", object: group, version: "latest", message: `The MachineDeployment "even-0" is invalid: spec.template.spec.version: Invalid value: "vlatest": must be a valid semantic version` + "\n"},
+		{
+			name: "group at no version", object: group, version: "latest",
+			message: `admission webhook "validation.machinedeployment.cluster.x-k8s.io" denied the request: MachineDeployment.cluster.x-k8s.io "even-0" is invalid: spec.template.spec.version: Invalid value: "vlatest": must be a valid semantic version`,
+		},
 	}
 }
 
@@ -139,16 +142,16 @@ func brokenEdits() []edit {
 	const broken, ahead, behind, far = "kubeadmcontrolplane/broken", "machinedeployment/ahead", "machinedeployment/behind", "machinedeployment/far-behind"
 	const old = " is too old beside control plane broken, which is at v1.34.2; a node may be at most 3 minors older than the control plane: use 1.31 or newer"
 	return []edit{
-		{name: "label of a control plane that breaks the policy", args: []string{"label", broken, "a=b"}},
-		{name: "count of a control plane that breaks the policy", args: []string{"scale", broken, "--replicas=3"}},
-		{name: "count of a group that breaks the policy", args: []string{"scale", ahead, "--replicas=3"}},
-		{name: "count of a group, by a patch", args: []string{"patch", behind, "--type=merge", "-p", `{"spec":{"replicas":3}}`}},
-		{name: "pause of a group that breaks the policy", args: []string{"patch", ahead, "--type=merge", "-p", `{"spec":{"paused":true}}`}},
-		{name: "pause by an annotation", args: []string{"annotate", broken, "cluster.x-k8s.io/paused="}},
-		{name: "status of a group that breaks the policy", args: []string{"patch", behind, "--subresource=status", "--type=merge", "-p", `{"status":{"replicas":1}}`}},
-		{name: "template of a group that breaks the policy", args: []string{"patch", ahead, "--type=merge", "-p", `{"spec":{"template":{"spec":{"infrastructureRef":{"name":"other"}}}}}`}},
-		{name: "deletion of a group that breaks the policy", args: []string{"delete", behind}},
-		{name: "deletion of a control plane that breaks the policy", args: []string{"delete", broken}},
+		{name: "label of a control plane that breaks the policy", write: labelled(broken)},
+		{name: "count of a control plane that breaks the policy", write: merged(broken, `{"spec":{"replicas":3}}`, "scale")},
+		{name: "count of a group that breaks the policy", write: merged(ahead, `{"spec":{"replicas":3}}`, "scale")},
+		{name: "count of a group, by a patch", write: merged(behind, `{"spec":{"replicas":3}}`)},
+		{name: "pause of a group that breaks the policy", write: merged(ahead, `{"spec":{"paused":true}}`)},
+		{name: "pause by an annotation", write: merged(broken, `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":""}}}`)},
+		{name: "status of a group that breaks the policy", write: merged(behind, `{"status":{"replicas":1}}`, "status")},
+		{name: "template of a group that breaks the policy", write: merged(ahead, `{"spec":{"template":{"spec":{"infrastructureRef":{"name":"other"}}}}}`)},
+		{name: "deletion of a group that breaks the policy", write: removed(behind)},
+		{name: "deletion of a control plane that breaks the policy", write: removed(broken)},
 		{name: "group that is far behind comes closer", object: far, version: "v1.29.0"},
 		{name: "group that is behind catches up", object: behind, version: "v1.31.0"},
 		{name: "group that is behind comes no closer", object: behind, version: "v1.30.9", policy: besideCP, message: "worker node group behind: v1.30.9" + old},
@@ -183,53 +186,51 @@ func topologyEdits() []edit {
 		{name: "topology that leaves a group behind, for a reason", object: "cluster/left", version: "v1.35.4", reason: "the group goes away today"},
 		{name: "topology down", object: "cluster/managed", version: "v1.33.5", policy: movesDown, message: down},
 		{name: "topology down, of an older API version", object: "clusters.v1beta1.cluster.x-k8s.io/managed", version: "v1.33.5", policy: movesDown, message: down},
-		{name: "label of a cluster", args: []string{"label", "cluster/left", "a=b"}},
-		{name: "cluster goes on", args: []string{"patch", "cluster/left", "--type=merge", "-p", `{"spec":{"paused":false}}`}},
-		{name: "deletion of a cluster", args: []string{"delete", "cluster/left"}},
+		{name: "label of a cluster", write: labelled("cluster/left")},
+		{name: "cluster goes on", write: merged("cluster/left", `{"spec":{"paused":false}}`)},
+		{name: "deletion of a cluster", write: removed("cluster/left")},
 		{
 			name: "control plane of a topology, by hand", object: "kubeadmcontrolplane/managed", version: "v1.33.5", policy: movesDown,
 			message: "control plane managed: v1.33.5 is older than v1.33.6, which it has; nothing moves down: use v1.33.6 or newer",
 		},
-		{name: "control plane of a topology, by the topology controller", stdin: thing{kind: "KubeadmControlPlane", cluster: "managed", version: "v1.33.5"}.manifest(""), args: byTopologyController()},
-		{name: "group of a topology, by the topology controller", stdin: thing{kind: "MachineDeployment", cluster: "managed", name: "managed-0", version: "v1.30.1"}.manifest(""), args: byTopologyController()},
+		{name: "control plane of a topology, by the topology controller", write: applied(thing{kind: "KubeadmControlPlane", cluster: "managed", version: "v1.33.5"}.manifest(""), topologyController)},
+		{name: "group of a topology, by the topology controller", write: applied(thing{kind: "MachineDeployment", cluster: "managed", name: "managed-0", version: "v1.30.1"}.manifest(""), topologyController)},
 	}
 }
 
-// byTopologyController is how Cluster API applies what belongs to a topology.
-func byTopologyController() []string {
-	return []string{"apply", "--server-side", "--force-conflicts", "--field-manager=capi-topology", "-f", "-"}
-}
+// topologyController is the field manager by which Cluster API applies what belongs to a
+// topology.
+const topologyController = "capi-topology"
 
 // otherEdits are of what the guardrails are not about.
 func otherEdits() []edit {
 	return []edit{
-		{name: "cluster without a topology", args: []string{"label", "cluster/even", "a=b"}},
-		{name: "machine", args: []string{"label", "machine/rolling-0-x", "a=b"}},
-		{name: "MachineSet", args: []string{"scale", "machineset/stuck-new", "--replicas=0"}},
+		{name: "cluster without a topology", write: labelled("cluster/even")},
+		{name: "machine", write: labelled("machine/rolling-0-x")},
+		{name: "MachineSet", write: merged("machineset/stuck-new", `{"spec":{"replicas":0}}`, "scale")},
 	}
 }
 
 // createEdits make new objects.
 func createEdits() []edit {
-	create := []string{"create", "-f", "-"}
-	made := func(kind, cluster, version string) thing {
+	group := func(kind, cluster, version string) thing {
 		return thing{kind: kind, cluster: cluster, name: "new", version: version}
 	}
 	const owned = ", ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, name: even, uid: 3b0e1a5e-7d0f-4c41-9d0c-0d1d0a1b2c3d}]"
 	const beside = ", which is at v1.34.2; no node is newer than its control plane, not by a patch either: use v1.34.2 or older, or upgrade the control plane first"
-	reasoned := made("MachineDeployment", "even", "v1.35.0")
+	reasoned := group("MachineDeployment", "even", "v1.35.0")
 	reasoned.reason = "a test of the next release"
 	return []edit{
-		{name: "new group", args: create, stdin: made("MachineDeployment", "even", "v1.34.2").manifest("")},
-		{name: "new group ahead", args: create, stdin: made("MachineDeployment", "even", "v1.35.0").manifest(""), policy: besideCP, message: "worker node group new: v1.35.0 is newer than control plane even" + beside},
-		{name: "new MachinePool ahead", args: create, stdin: made("MachinePool", "even", "v1.34.3").manifest(""), policy: besideCP, message: "worker node group new: v1.34.3 is newer than control plane even" + beside},
+		{name: "new group", write: made(group("MachineDeployment", "even", "v1.34.2").manifest(""))},
+		{name: "new group ahead", write: made(group("MachineDeployment", "even", "v1.35.0").manifest("")), policy: besideCP, message: "worker node group new: v1.35.0 is newer than control plane even" + beside},
+		{name: "new MachinePool ahead", write: made(group("MachinePool", "even", "v1.34.3").manifest("")), policy: besideCP, message: "worker node group new: v1.34.3 is newer than control plane even" + beside},
 		{
-			name: "new group too old", args: create, stdin: made("MachineDeployment", "even", "v1.30.4").manifest(""), policy: besideCP,
+			name: "new group too old", write: made(group("MachineDeployment", "even", "v1.30.4").manifest("")), policy: besideCP,
 			message: "worker node group new: v1.30.4 is too old beside control plane even, which is at v1.34.2; a node may be at most 3 minors older than the control plane: use 1.31 or newer",
 		},
-		{name: "new group ahead, for a reason", args: create, stdin: reasoned.manifest("")},
-		{name: "group ahead that moves here", args: create, stdin: made("MachineDeployment", "even", "v1.35.0").manifest(owned)},
-		{name: "new group before its control plane", args: create, stdin: made("MachineDeployment", "none", "v1.35.0").manifest("")},
-		{name: "new control plane beside older groups", args: create, stdin: thing{kind: "KubeadmControlPlane", cluster: "left", version: "v1.36.0"}.manifest("")},
+		{name: "new group ahead, for a reason", write: made(reasoned.manifest(""))},
+		{name: "group ahead that moves here", write: made(group("MachineDeployment", "even", "v1.35.0").manifest(owned))},
+		{name: "new group before its control plane", write: made(group("MachineDeployment", "none", "v1.35.0").manifest(""))},
+		{name: "new control plane beside older groups", write: made(thing{kind: "KubeadmControlPlane", cluster: "left", version: "v1.36.0"}.manifest(""))},
 	}
 }

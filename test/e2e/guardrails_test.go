@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,13 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestGuardrails lets kubectl edit, one edit after the other and none of them for
-// good, objects of clusters that are paused, so that nobody else changes them.
+// TestGuardrails edits objects of clusters in dry runs. The clusters are paused, so that no
+// controller changes them.
 func TestGuardrails(t *testing.T) {
 	t.Parallel()
 	namespace := applyClass(t, "guardrails")
@@ -46,21 +49,20 @@ const elsewhere = "guardrails-elsewhere"
 func awaitGuardrails(t *testing.T, namespace string) {
 	t.Helper()
 	last := edit{object: "kubeadmcontrolplane/rolling", version: "v1.35.0"}
-	until(t, "the guardrails know the parameter that was written last", func(context.Context) bool { return last.run(t, namespace).code != 0 })
+	until(t, "the guardrails know the parameter that was written last", func(context.Context) bool { return last.run(t, namespace) != nil })
 }
 
-// edit is one that somebody tries with kubectl.
+// edit is one that a user tries.
 type edit struct {
 	name string
 	// object gets another version by a patch; reason is that for which it is to
 	// pass by the guardrails.
 	object, version, reason string
-	// args are of kubectl, in the place of a patch; stdin is what it reads.
-	args  []string
-	stdin string
+	// write is what is done in the place of that.
+	write write
 	// in is the namespace, where it is not the one of the others.
 	in string
-	// policy refuses it, saying so; without a policy it passes, or, with a message,
+	// policy refuses it, with the message; without a policy it passes, or, with a message,
 	// Cluster API says that.
 	policy, message string
 }
@@ -77,20 +79,17 @@ const (
 	byTopology     = "-by-topologies"
 )
 
-func (e edit) run(t *testing.T, namespace string) result {
+func (e edit) run(t *testing.T, namespace string) error {
 	t.Helper()
-	args := e.args
-	if args == nil {
-		args = []string{"patch", e.object, "--type=merge", "-p", e.patch()}
+	do := e.write
+	if do == nil {
+		do = merged(e.object, e.patch())
 	}
-	if e.in != "" {
-		namespace = e.in
+	r, err := everyone.readers.of(shared)
+	if err != nil {
+		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	kubeconfig := filepath.Join(everyone.home, "embedded", shared, "kubeconfig")
-	args = append([]string{"--kubeconfig", kubeconfig, "-n", namespace}, append(args, "--dry-run=server")...)
-	return execute(ctx, []byte(e.stdin), everyone.environment(), everyone.kubectl, args...)
+	return do(t.Context(), r, cmp.Or(e.in, namespace))
 }
 
 func (e edit) patch() string {
@@ -108,24 +107,22 @@ func (e edit) patch() string {
 	return "{" + annotations + `"spec":` + spec + "}"
 }
 
-// try compares all that kubectl says on stderr, but warnings.
+// try compares what the API server says.
 func (e edit) try(t *testing.T, namespace string) {
 	t.Helper()
-	r := e.run(t, namespace)
-	got := r.stderr
-	for strings.HasPrefix(got, "Warning: ") {
-		_, got, _ = strings.Cut(got, "\n")
+	err := e.run(t, namespace)
+	got, want := "", e.message
+	if err != nil {
+		got = err.Error()
 	}
-	want := e.message
 	if e.policy != "" {
-		const remedy = "; to do it all the same, set its annotation clusterctl-x.io/skip-guardrails to the reason\n"
 		name := "clusterctl-x-" + e.policy
 		policy := strings.TrimSuffix(strings.TrimSuffix(name, byControlPlane), byTopology)
 		_, got, _ = strings.Cut(got, "ValidatingAdmissionPolicy ")
-		want = fmt.Sprintf("'%s' with binding '%s' denied request: %s%s", policy, name, e.message, remedy)
+		want = fmt.Sprintf("'%s' with binding '%s' denied request: %s; to do it all the same, set its annotation clusterctl-x.io/skip-guardrails to the reason", policy, name, e.message)
 	}
-	if diff := cmp.Diff(want, got); diff != "" || (r.code == 0) != (want == "") {
-		t.Errorf("exit code %d, %s; stderr (-want +got):\n%s", r.code, r.stdout, diff)
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("the API server says (-want +got):\n%s", diff)
 	}
 }
 
@@ -191,13 +188,39 @@ func ready(machines int) string { return fmt.Sprintf(`{"status":{"readyReplicas"
 
 func (th thing) create(t *testing.T, namespace string) {
 	t.Helper()
-	if th.in != "" {
-		namespace = th.in
+	namespace = cmp.Or(th.in, namespace)
+	createManifest(t, namespace, th.manifest(""))
+	if th.machines == "" {
+		return
 	}
-	kubectl(t, shared, []byte(th.manifest("")), "create", "-n", namespace, "-f", "-")
-	if th.machines != "" {
-		kubectl(t, shared, nil, "patch", "-n", namespace, strings.ToLower(th.kind)+"/"+th.name, "--subresource=status", "--type=merge", "-p", th.machines)
+	r, err := everyone.readers.of(shared)
+	if err != nil {
+		t.Fatal(err)
 	}
+	resource, err := r.resource(strings.ToLower(th.kind), namespace)
+	if err == nil {
+		_, err = resource.Patch(t.Context(), th.name, types.MergePatchType, []byte(th.machines), metav1.PatchOptions{}, "status")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// createManifest creates an object for good, and returns it.
+func createManifest(t *testing.T, namespace, manifest string) *unstructured.Unstructured {
+	t.Helper()
+	r, err := everyone.readers.of(shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, resource, err := r.decode(manifest, namespace)
+	if err == nil {
+		object, err = resource.Create(t.Context(), object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	}
+	if err != nil {
+		t.Fatalf("creating %s: %v", manifest, err)
+	}
+	return object
 }
 
 // manifest is the object; owners is what its metadata has besides.
@@ -259,14 +282,13 @@ func TestGuardrailsLetClustersMove(t *testing.T) {
 	} {
 		for i, order := range [][]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}} {
 			namespace := newNamespace(t, shared, fmt.Sprintf("guardrails-move-%s-%d", name, i))
-			cluster.create(t, namespace)
+			uid := createManifest(t, namespace, cluster.manifest("")).GetUID()
 			owners := ""
 			if name != "legal" { // only what moves has owners; without them it is new
-				uid := kubectl(t, shared, nil, "get", "cluster/moved", "-n", namespace, "-o", "jsonpath={.metadata.uid}")
 				owners = fmt.Sprintf(", ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, name: moved, uid: %s}]", uid)
 			}
 			for _, n := range order {
-				kubectl(t, shared, []byte(objects[n].manifest(owners)), "create", "-n", namespace, "-f", "-")
+				createManifest(t, namespace, objects[n].manifest(owners))
 			}
 		}
 	}

@@ -130,6 +130,10 @@ func execute(ctx context.Context, stdin []byte, env []string, program string, ar
 	return r
 }
 
+// longest is how long a command, or what a test waits for, may take at most: much longer
+// than it takes, since tests share the machine.
+const longest = 15 * time.Minute
+
 // cli runs clusterctl-x and fails the test unless it ends with the code.
 func cli(t *testing.T, code int, args ...string) result {
 	t.Helper()
@@ -138,7 +142,7 @@ func cli(t *testing.T, code int, args ...string) result {
 
 func cliWith(t *testing.T, code int, stdin []byte, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
 	r := everyone.run(ctx, stdin, args...)
 	if r.code != code {
@@ -182,20 +186,10 @@ func newNamespace(t *testing.T, instance, name string) string {
 // machine and one machine in each group; a group is "name" or "name=version".
 func specFile(t *testing.T, name, version string, groups ...string) string {
 	t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: %s\nspec:\n  kubernetesVersion: %q\n", name, version)
-	b.WriteString("  clusterNetwork:\n    pods: {cidrBlocks: [192.168.0.0/16]}\n    services: {cidrBlocks: [10.96.0.0/12]}\n")
-	b.WriteString("  datacenterRef: {kind: InMemoryDatacenterConfig, name: any}\n  workerNodeGroupConfigurations:\n")
+	spec := clusterSpec{name: name, version: version}
 	for _, group := range groups {
-		groupName, pin, pinned := strings.Cut(group, "=")
-		fmt.Fprintf(&b, "  - name: %s\n", groupName)
-		if pinned {
-			fmt.Fprintf(&b, "    kubernetesVersion: %q\n", pin)
-		}
+		groupName, pin, _ := strings.Cut(group, "=")
+		spec.groups = append(spec.groups, groupSpec{name: groupName, version: pin})
 	}
-	path := filepath.Join(t.TempDir(), name+".yaml")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return spec.path(t)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // TestTwoInstances runs two embedded management clusters side by side, each
@@ -25,7 +24,7 @@ func TestTwoInstances(t *testing.T) {
 	if keyOf(t, first) == keyOf(t, second) {
 		t.Error("the two management clusters share a key")
 	}
-	before := identities(t, first)
+	before := names(t, first, "default", "twin")
 	if len(before) != 2 {
 		t.Fatalf("%d machines, want 2", len(before))
 	}
@@ -41,7 +40,7 @@ func TestTwoInstances(t *testing.T) {
 	if said := cli(t, 0, "create", "cluster", "-f", file, "--name", first).stderr; strings.Contains(said, "objects created") {
 		t.Errorf("create after the restart made objects: %s", said)
 	}
-	if diff := cmp.Diff(before, identities(t, first)); diff != "" {
+	if diff := cmp.Diff(before, names(t, first, "default", "twin")); diff != "" {
 		t.Errorf("machines before and after the restart (-before +after):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{first, second}, otherInstances(t)); diff != "" {
@@ -56,16 +55,6 @@ func keyOf(t *testing.T, instance string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// identities maps machines to their UIDs.
-func identities(t *testing.T, instance string) map[string]string {
-	t.Helper()
-	ids := map[string]string{}
-	for _, m := range list[clusterv1.Machine](t, instance, "default", "machines") {
-		ids[m.Name] = string(m.UID)
-	}
-	return ids
 }
 
 // otherInstances are the running instances of this test.

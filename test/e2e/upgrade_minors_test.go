@@ -38,7 +38,7 @@ func TestUpgradeAcrossFourMinors(t *testing.T) {
 	}
 
 	made := observe(t, shared, namespace, "four")
-	r := cliFor(t, longUpgrade, 0, "upgrade", "cluster", "-n", namespace, "-f", file, "--plan", saved, "-o", "json")
+	r := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file, "--plan", saved, "-o", "json")
 	assertMade(t, made(), p)
 	assertEvents(t, r.stdout, "cluster four-minors/four is at v1.35.4 after ")
 	cp := "control-plane v1.35.4"

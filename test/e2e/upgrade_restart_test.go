@@ -36,10 +36,10 @@ func TestUpgradeOutlivesTheManagementCluster(t *testing.T) {
 			run = goOn(t, run, upgrade)
 			return strings.Contains(run.stderr.String(), title)
 		})
-		before := processesOf(t, instance)[test.program]
+		before := progressOf(t, instance).Processes[test.program]
 		kill(t, before, syscall.SIGKILL)
 		until(t, test.program+" runs again", func(context.Context) bool {
-			now := processesOf(t, instance)[test.program]
+			now := progressOf(t, instance).Processes[test.program]
 			return now != 0 && now != before
 		})
 	}
@@ -69,8 +69,13 @@ func goOn(t *testing.T, run *running, args []string) *running {
 	return begin(t, args...)
 }
 
-// processesOf are the processes of a management cluster, by name.
-func processesOf(t *testing.T, instance string) map[string]int {
+// progress is what the supervisor of a management cluster writes about it.
+type progress struct {
+	SupervisorPID int
+	Processes     map[string]int
+}
+
+func progressOf(t *testing.T, instance string) progress {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(everyone.home, "embedded", instance, "progress.json"))
 	if err != nil {
@@ -80,5 +85,5 @@ func processesOf(t *testing.T, instance string) map[string]int {
 	if err := json.Unmarshal(data, &p); err != nil {
 		t.Fatal(err)
 	}
-	return p.Processes
+	return p
 }

@@ -86,7 +86,7 @@ func (r *running) signal(t *testing.T, signal syscall.Signal) {
 // end waits until clusterctl-x has ended.
 func (r *running) end(t *testing.T) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), longUpgrade, errors.New("it did not end"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), longest, errors.New("it did not end"))
 	defer cancel()
 	select {
 	case <-r.ended:

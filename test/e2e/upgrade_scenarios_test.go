@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -182,7 +181,7 @@ func TestBisDoneBeforeA(t *testing.T) {
 // until asks until the answer is yes.
 func until(t *testing.T, what string, is func(ctx context.Context) bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), observer.Rate, 5*time.Minute, true, func(ctx context.Context) (bool, error) { return is(ctx), nil })
+	err := wait.PollUntilContextTimeout(t.Context(), observer.Rate, longest, true, func(ctx context.Context) (bool, error) { return is(ctx), nil })
 	if err != nil {
 		t.Fatalf("waiting until %s: %v", what, err)
 	}

@@ -1,14 +1,12 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -135,19 +133,4 @@ func names(t *testing.T, instance, namespace, cluster string) map[string]string 
 		all[m.Name] = string(m.UID)
 	}
 	return all
-}
-
-// longUpgrade is how long one may take at most.
-const longUpgrade = 15 * time.Minute
-
-// cliFor is cli for a command that takes long.
-func cliFor(t *testing.T, timeout time.Duration, code int, args ...string) result {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
-	defer cancel()
-	r := everyone.run(ctx, nil, args...)
-	if r.code != code {
-		t.Fatalf("clusterctl-x %s: exit code %d, want %d\nstdout: %s\nstderr: %s", strings.Join(args, " "), r.code, code, r.stdout, r.stderr)
-	}
-	return r
 }
