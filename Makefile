@@ -8,6 +8,9 @@ MAKEFLAGS += --no-builtin-rules
 # The embedded management cluster's programs come from the modules that the
 # go.mod of cmd/clusterctl-x-embedded pins.
 EMBEDDED  := cmd/clusterctl-x-embedded
+MANIFESTS := $(EMBEDDED)/internal/manifests/manifests.json
+APISERVER := k8s.io/kubernetes/cmd/kube-apiserver
+CORE      := sigs.k8s.io/cluster-api/core
 KUBE      := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' $(EMBEDDED)/go.mod)
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 BASE      := k8s.io/component-base/version
@@ -22,30 +25,42 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 .PHONY: quickstart
-quickstart: build ## build, create the sample cluster on an embedded management cluster, show its nodes
+quickstart: build ## build, create the sample cluster on an embedded management cluster, show its machines
 	bin/clusterctl-x create cluster -f config/samples/quickstart.yaml --management embedded
 	bin/clusterctl-x describe cluster quickstart --management embedded
 	bin/clusterctl-x get kubeconfig quickstart --management embedded --to bin/quickstart.kubeconfig
-	bin/kubectl --kubeconfig bin/quickstart.kubeconfig get nodes -o custom-columns=NODE:.metadata.name,KUBELET:.status.nodeInfo.kubeletVersion
+	@echo "its nodes: kubectl --kubeconfig bin/quickstart.kubeconfig get nodes"
 
+# Each part is compiled after the one before, which its packages are shared with;
+# the modules of all are downloaded meanwhile.
 .PHONY: build
-build: cli embedded ## build everything into bin/
+build: download cli embedded ## build the CLI and the embedded management cluster into bin/
+
+# It fails where the build would, which then says why.
+.PHONY: download
+download:
+	@cd $(EMBEDDED) && GOMAXPROCS=16 go list -e -deps . $(APISERVER) $(CORE) ./internal/manifests/generate >/dev/null 2>&1 &
 
 .PHONY: cli
 cli:
-	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/clusterctl-x
+	@hack/part clusterctl-x go build -v -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/clusterctl-x
 
 .PHONY: embedded
 embedded: generate-embedded
-	cd $(EMBEDDED) && go build -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/embedded/ \
-		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager
-	cd $(EMBEDDED) && go build -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
-	cd $(EMBEDDED) && go build -ldflags '-s -w' -o ../../bin/embedded/cluster-api-core sigs.k8s.io/cluster-api/core
-	cd $(EMBEDDED) && go build -ldflags '-s -w' -o ../../bin/embedded/ .
+	@hack/part kube-apiserver go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/embedded/ $(APISERVER)
+	@hack/part kube-controller-manager go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/embedded/ k8s.io/kubernetes/cmd/kube-controller-manager
+	@hack/part cluster-api-core go build -C $(EMBEDDED) -v -ldflags '-s -w' -o ../../bin/embedded/cluster-api-core $(CORE)
+	@hack/part clusterctl-x-embedded go build -C $(EMBEDDED) -v -ldflags '-s -w' -o ../../bin/embedded/ .
 
 .PHONY: generate-embedded
-generate-embedded:
-	cd $(EMBEDDED) && go generate ./...
+generate-embedded: $(MANIFESTS)
+
+$(MANIFESTS): $(EMBEDDED)/go.mod $(wildcard $(EMBEDDED)/internal/manifests/generate/*.go)
+	@hack/part manifests go generate -C $(EMBEDDED) ./internal/manifests
+
+.PHONY: kubectl
+kubectl: # tests and measurements use it, clusterctl-x does not
+	@hack/part kubectl go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
 
 # The tiers are described in docs/testing.md. E2E_PARALLEL is how many end-to-end
 # tests run side by side: most of the time they wait for controllers.
@@ -53,7 +68,7 @@ E2E_PARALLEL := 4
 E2E := go test ./test/e2e -timeout 60m -parallel $(E2E_PARALLEL)
 
 .PHONY: test
-test: build vet ## run the unit tests and the core of the end-to-end tests
+test: build kubectl vet ## run the unit tests and the core of the end-to-end tests
 	$(MAKE) --jobs=3 --output-sync=target test-unit test-embedded test-core
 
 .PHONY: test-unit
@@ -65,11 +80,11 @@ test-embedded: generate-embedded ## run the tests of the embedded management clu
 	cd $(EMBEDDED) && go test -timeout 60m -shuffle=on -parallel 4 ./...
 
 .PHONY: test-core
-test-core: ## run the core of the end-to-end tests (on what 'make build' built)
+test-core: ## run the core of the end-to-end tests (on what 'make build kubectl' built)
 	$(E2E) -tier core
 
 .PHONY: e2e
-e2e: build ## run all other end-to-end tests
+e2e: build kubectl ## run all other end-to-end tests
 	$(E2E) -tier full
 
 .PHONY: vet
@@ -122,14 +137,14 @@ schemas: generate-embedded
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin $(EMBEDDED)/internal/manifests/manifests.json
+	rm -rf bin $(MANIFESTS)
 
 .PHONY: bench
-bench: build peers ## measure the promised figures, beside their peers
+bench: build kubectl peers ## measure the promised figures, beside their peers
 	go run ./test/bench
 
 .PHONY: soak
-soak: build ## run the long tests: upgrades under kills, restarts and hand edits, many random specs (about an hour)
+soak: build kubectl ## run the long tests: upgrades under kills, restarts and hand edits, many random specs (about an hour)
 	go run ./test/soak
 	$(E2E) -tier soak
 

@@ -23,7 +23,7 @@ import (
 // each with clusters of its own.
 const shared = "e2e"
 
-// programs are what 'make build' makes.
+// programs are what 'make build kubectl' makes.
 type programs struct{ cli, kubectl, supervisor string }
 
 func findPrograms() (programs, error) {
@@ -38,7 +38,7 @@ func findPrograms() (programs, error) {
 	}
 	for _, path := range []string{p.cli, p.kubectl, p.supervisor} {
 		if _, err := os.Stat(path); err != nil {
-			return programs{}, fmt.Errorf("%w: these tests run the built programs: run 'make build' first", err)
+			return programs{}, fmt.Errorf("%w: these tests run the built programs: run 'make build kubectl' first", err)
 		}
 	}
 	return p, nil
