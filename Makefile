@@ -48,7 +48,6 @@ cli:
 .PHONY: embedded
 embedded: generate-embedded
 	@hack/part kube-apiserver go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/embedded/ $(APISERVER)
-	@hack/part kube-controller-manager go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/embedded/ k8s.io/kubernetes/cmd/kube-controller-manager
 	@hack/part cluster-api-core go build -C $(EMBEDDED) -v -ldflags '-s -w' -o ../../bin/embedded/cluster-api-core $(CORE)
 	@hack/part clusterctl-x-embedded go build -C $(EMBEDDED) -v -ldflags '-s -w' -o ../../bin/embedded/ .
 

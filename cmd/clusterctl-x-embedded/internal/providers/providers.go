@@ -2,6 +2,10 @@
 // plane and dev infrastructure controllers in one process, from upstream's
 // public packages, unchanged. Upstream's own programs for them cannot be told
 // an address for their webhooks nor ports for the simulated clusters.
+//
+// The same process runs the garbage collector and the namespace controller of
+// Kubernetes, from upstream's packages too: kube-controller-manager is as large
+// as the API server, and an embedded management cluster needs nothing else of it.
 package providers
 
 import (
@@ -71,6 +75,9 @@ func Run(ctx context.Context, options Options) error {
 		return err
 	}
 	if err := setupWebhooks(manager); err != nil {
+		return err
+	}
+	if err := setupCollectors(ctx, manager, kubeconfig); err != nil {
 		return err
 	}
 	return manager.Start(ctx)

@@ -55,22 +55,6 @@ func apiServer(programs string, ports embedded.Ports, keys pki.PKI) component {
 	}
 }
 
-// controllerManager runs the two controllers without which nothing that an
-// owner or a namespace leaves behind goes away.
-func controllerManager(programs, kubeconfig string) component {
-	return component{
-		name:    "kube-controller-manager",
-		program: filepath.Join(programs, "kube-controller-manager"),
-		args: []string{
-			"--kubeconfig=" + kubeconfig,
-			"--controllers=garbage-collector-controller,namespace-controller",
-			"--leader-elect=false",
-			"--secure-port=0",
-			"--profiling=false",
-		},
-	}
-}
-
 // core is Cluster API's own program, unchanged. Its webhook has no setting for
 // the address and listens on all of them.
 func core(programs, kubeconfig string, ports embedded.Ports, keys pki.PKI) component {
@@ -94,7 +78,7 @@ func core(programs, kubeconfig string, ports embedded.Ports, keys pki.PKI) compo
 	}
 }
 
-// providers is this program in its other role.
+// providers is this program in its other role: all controllers but core's.
 func providers(self, kubeconfig string, ports embedded.Ports, keys pki.PKI) component {
 	cert, key := keys.Serving()
 	health := "127.0.0.1:" + strconv.Itoa(ports.ProvidersHealth)

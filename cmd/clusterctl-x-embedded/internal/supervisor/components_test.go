@@ -21,7 +21,7 @@ var ports = embedded.Ports{ //nolint:gochecknoglobals // a constant
 func components() []component {
 	return []component{
 		apiServer("/bin", ports, pki.PKI{}), core("/bin", "/kubeconfig", ports, pki.PKI{}),
-		providers("/self", "/kubeconfig", ports, pki.PKI{}), controllerManager("/bin", "/kubeconfig"),
+		providers("/self", "/kubeconfig", ports, pki.PKI{}),
 	}
 }
 
@@ -40,7 +40,6 @@ func TestWhereComponentsListen(t *testing.T) {
 			"--webhook-port=6", "--health-address=127.0.0.1:7", "--debug-port=8", "--first-cluster-port=9", "--last-cluster-port=10",
 			"ready: http://127.0.0.1:7/readyz",
 		},
-		"kube-controller-manager": {"--secure-port=0"},
 	}
 	got := map[string][]string{}
 	for _, c := range components() {
@@ -66,7 +65,7 @@ func TestProgramsOfComponents(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"kube-apiserver": "/bin/kube-apiserver", "cluster-api-core": "/bin/cluster-api-core",
-		"cluster-api-providers": "/self", "kube-controller-manager": "/bin/kube-controller-manager",
+		"cluster-api-providers": "/self",
 	}
 	got := map[string]string{}
 	for _, c := range components() {

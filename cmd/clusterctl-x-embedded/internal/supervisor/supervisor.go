@@ -152,8 +152,7 @@ func (s *supervisor) start(ctx context.Context) error {
 	}
 	if err := s.startAndWait(ctx,
 		core(programs, kubeconfig, ports, keys),
-		providers(self, kubeconfig, ports, keys),
-		controllerManager(programs, kubeconfig)); err != nil {
+		providers(self, kubeconfig, ports, keys)); err != nil {
 		return err
 	}
 	return bind(ctx, s.etcd, m)
