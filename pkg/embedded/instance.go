@@ -18,6 +18,12 @@ const DefaultName = "default"
 // Exec is the file name of the supervisor program.
 const Exec = "clusterctl-x-embedded"
 
+// ErrNoProgram says that the supervisor program is not installed.
+var ErrNoProgram = errors.New("the program " + Exec + " is missing")
+
+// ErrRunning says that processes of the instance live already.
+var ErrRunning = errors.New("already running")
+
 // Instance is one embedded management cluster, running or not. Its directory
 // holds everything that it keeps: keys, kubeconfig, etcd's data, logs.
 type Instance struct {
@@ -206,4 +212,16 @@ func (i Instance) ComponentLogs() []string {
 	}
 	slices.Sort(logs)
 	return logs
+}
+
+// Remove deletes everything that the stopped instance keeps.
+func (i Instance) Remove() error {
+	held, err := i.locked()
+	if err != nil {
+		return err
+	}
+	if held {
+		return fmt.Errorf("removing embedded management cluster %q: %w", i.Name, ErrRunning)
+	}
+	return os.RemoveAll(i.Dir)
 }

@@ -9,9 +9,6 @@ import (
 	"syscall"
 )
 
-// ErrRunning says that processes of the instance live already.
-var ErrRunning = errors.New("already running")
-
 // Lock takes the instance for the supervisor. The returned file goes to every
 // child process as an inherited descriptor: so the lock is held exactly as
 // long as any process of the instance lives, however the supervisor ended.

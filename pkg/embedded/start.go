@@ -16,9 +16,6 @@ import (
 	"time"
 )
 
-// ErrNoProgram says that the supervisor program is not installed.
-var ErrNoProgram = errors.New("the program " + Exec + " is missing")
-
 // poll is how often files and locks are looked at while waiting for another
 // process; neither tells of its changes in a portable way.
 const poll = 25 * time.Millisecond
@@ -244,18 +241,6 @@ func (i Instance) waitGone(ctx context.Context) error {
 		held, err := i.locked()
 		return !held, err
 	})
-}
-
-// Remove deletes everything that the stopped instance keeps.
-func (i Instance) Remove() error {
-	held, err := i.locked()
-	if err != nil {
-		return err
-	}
-	if held {
-		return fmt.Errorf("removing embedded management cluster %q: %w", i.Name, ErrRunning)
-	}
-	return os.RemoveAll(i.Dir)
 }
 
 // reap ends the processes that a killed supervisor left behind.
