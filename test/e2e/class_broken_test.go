@@ -69,27 +69,36 @@ func changed(t *testing.T, text string, edits ...string) string {
 	return text
 }
 
+// brokenUses runs commands side by side, since each is to be refused and to write nothing.
 func brokenUses(t *testing.T, namespace string, uses map[string]brokenUse) {
 	before := everythingOfClasses(t, namespace)
-	for name, use := range uses {
-		t.Run(name, func(t *testing.T) {
-			words, file := strings.Fields(use.command), "cluster.yaml"
-			if words[1] == "clusterclass" {
-				file = "class.yaml"
-			}
-			path := textFile(t, file, []byte(changed(t, use.file, use.edits...)))
-			for i, word := range words {
-				if word == file {
-					words[i] = path
-				}
-			}
-			r := cli(t, use.code, append(words, "-n", namespace, "-f", path)...)
-			assertStderr(t, r, use.want, filepath.Dir(path)+"/")
-			if diff := cmp.Diff(before, everythingOfClasses(t, namespace)); diff != "" {
-				t.Errorf("objects (-before +after):\n%s", diff)
-			}
-		})
+	t.Run("refused", func(t *testing.T) {
+		for name, use := range uses {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				use.try(t, namespace)
+			})
+		}
+	})
+	if diff := cmp.Diff(before, everythingOfClasses(t, namespace)); diff != "" {
+		t.Errorf("objects (-before +after):\n%s", diff)
 	}
+}
+
+func (use brokenUse) try(t *testing.T, namespace string) {
+	t.Helper()
+	words, file := strings.Fields(use.command), "cluster.yaml"
+	if words[1] == "clusterclass" {
+		file = "class.yaml"
+	}
+	path := textFile(t, file, []byte(changed(t, use.file, use.edits...)))
+	for i, word := range words {
+		if word == file {
+			words[i] = path
+		}
+	}
+	r := cli(t, use.code, append(words, "-n", namespace, "-f", path)...)
+	assertStderr(t, r, use.want, filepath.Dir(path)+"/")
 }
 
 // everythingOfClasses is everything, with classes and their templates.

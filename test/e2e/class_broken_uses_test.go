@@ -99,6 +99,10 @@ func usesOfAClass() map[string]brokenUse {
 			"create cluster", classicSpec, []string{"  clusterNetwork", "  clusterClass: {name: inmemory}\n  clusterNetwork"}, 3,
 			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane beside the one that is there; remove the field, or create a new cluster and move what runs on this one\n",
 		},
+		"clusterClass added to a cluster without one, by plan": {
+			"plan upgrade", classicSpec, []string{"  clusterNetwork", "  clusterClass: {name: inmemory}\n  clusterNetwork"}, 3,
+			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane beside the one that is there; remove the field, or create a new cluster and move what runs on this one\n",
+		},
 		"clusterClass removed": {
 			"upgrade cluster", managedSpec, []string{withClass, "", ofLarge, "  datacenterRef: {kind: InMemoryDatacenterConfig, name: any}\n"}, 3,
 			"cluster.yaml:4: spec.clusterClass: Required value: cluster managed is made from ClusterClass class-broken/handmade, which owns its parts, and nothing can take them out; add the field\n",

@@ -122,23 +122,3 @@ func TestClassByManifests(t *testing.T) {
 	assertMachines(t, shared, namespace, "applied", "control-plane v1.34.4", "md-0 v1.34.4")
 	assertPlan(t, planOf(t, namespace, file))
 }
-
-// TestClassForAClusterWithoutOne: a cluster that was made without a class cannot
-// get one.
-func TestClassForAClusterWithoutOne(t *testing.T) {
-	t.Parallel()
-	namespace := applyClass(t, "class-later")
-	spec := clusterSpec{name: "later", version: "1.34", groups: []groupSpec{{name: "md-0"}}}
-	cli(t, 0, "create", "cluster", "-n", namespace, "-f", spec.path(t))
-	before := everything(t, namespace)
-	spec.class = "name: inmemory"
-	file := spec.path(t)
-	const want = "later.yaml:13: spec.clusterClass: Forbidden: cluster later was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane beside the one that is there; remove the field, or create a new cluster and move what runs on this one\n"
-	for _, command := range [][]string{{"create", "cluster"}, {"upgrade", "cluster"}, {"plan", "upgrade"}} {
-		assertStderr(t, cli(t, 3, append(command, "-n", namespace, "-f", file)...), want, strings.TrimSuffix(file, "later.yaml"))
-	}
-	after := everything(t, namespace)
-	if len(before) != len(after) {
-		t.Errorf("objects before: %v, after: %v", before, after)
-	}
-}

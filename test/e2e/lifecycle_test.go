@@ -96,42 +96,6 @@ func assertNothingLeft(t *testing.T, namespace string, besides ...string) {
 	}
 }
 
-// TestDeleteAndCreateAgain makes a cluster twice under one name.
-func TestDeleteAndCreateAgain(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t, shared, "again")
-	file := specFile(t, "again", "1.36", "md-0")
-	authority := func() string {
-		return kubectl(t, shared, nil, "get", "secret", "again-ca", "-n", namespace, "-o", "jsonpath={.data.tls\\.key}")
-	}
-	cli(t, 0, "create", "cluster", "-n", namespace, "-f", file)
-	before := authority()
-	cli(t, 0, "delete", "cluster", "-n", namespace, "-f", file)
-	assertNothingLeft(t, namespace)
-	if got, want := cli(t, 0, "delete", "cluster", "again", "-n", namespace).stdout, "cluster again/again does not exist; nothing to do\n"; got != want {
-		t.Errorf("delete again said %q, want %q", got, want)
-	}
-	cli(t, 0, "create", "cluster", "-n", namespace, "-f", file)
-	if before == "" || authority() == before {
-		t.Error("the new cluster has the key of the old one")
-	}
-}
-
-// TestCreateDifferent changes the file of a cluster that exists.
-func TestCreateDifferent(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t, shared, "different")
-	cli(t, 0, "create", "cluster", "-n", namespace, "--wait=false", "-f", specFile(t, "different", "1.34", "md-0=1.32"))
-	r := cli(t, 3, "create", "cluster", "-n", namespace, "-f", specFile(t, "different", "1.34", "md-0=1.33"))
-	want := `management cluster: embedded "e2e", ` + server(t) + `
-error: cluster different/different exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what
-  MachineDeployment/different-md-0: spec.template.spec.version would become v1.33.13
-`
-	if diff := cmp.Diff(want, r.stderr); diff != "" {
-		t.Errorf("stderr (-want +got):\n%s", diff)
-	}
-}
-
 func server(t *testing.T) string {
 	t.Helper()
 	config, err := configOf(shared)

@@ -1,29 +1,62 @@
 package e2e_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
-// TestLeastPrivileges takes a cluster through its life with no more than the
-// privileges of config/rbac.
+// TestLeastPrivileges takes a cluster through its life, and makes it again under its name,
+// with no more than the privileges of config/rbac.
 func TestLeastPrivileges(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, shared, "privileges")
 	kubeconfig := accountKubeconfig(t, shared, namespace, "user")
 	kubectl(t, shared, nil, "apply", "-f", "../../config/rbac/clusterctl-x.yaml")
 	kubectl(t, shared, nil, "create", "clusterrolebinding", "clusterctl-x-user", "--clusterrole=clusterctl-x", "--serviceaccount="+namespace+":user")
-	as := func(args ...string) {
-		cli(t, 0, append(args, "-n", namespace, "--management", "kubeconfig", "--kubeconfig", kubeconfig)...)
+	as := func(code int, args ...string) result {
+		t.Helper()
+		return cli(t, code, append(args, "-n", namespace, "--management", "kubeconfig", "--kubeconfig", kubeconfig)...)
 	}
-	file := specFile(t, "privileges", "1.34", "md-0")
-	as("create", "cluster", "-f", file)
-	as("describe", "cluster", "privileges")
-	as("get", "clusters")
-	as("get", "kubeconfig", "privileges")
-	as("delete", "cluster", "privileges")
+	file := specFile(t, "again", "1.34", "md-0=1.32")
+	as(0, "create", "cluster", "-f", file)
+	as(0, "describe", "cluster", "again")
+	as(0, "get", "clusters")
+	as(0, "get", "kubeconfig", "again")
+	const want = `
+error: cluster privileges/again exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what
+  MachineDeployment/again-md-0: spec.template.spec.version would become v1.33.13
+`
+	if r := as(3, "create", "cluster", "-f", specFile(t, "again", "1.34", "md-0=1.33")); !strings.HasSuffix(r.stderr, want) {
+		t.Errorf("create of what differs says %q, want the end %q", r.stderr, want)
+	}
+
+	before := authority(t, namespace, "again")
+	as(0, "delete", "cluster", "-f", file)
 	assertNothingLeft(t, namespace, "ServiceAccount/user")
+	if got, want := as(0, "delete", "cluster", "again").stdout, "cluster privileges/again does not exist; nothing to do\n"; got != want {
+		t.Errorf("delete again said %q, want %q", got, want)
+	}
+	as(0, "create", "cluster", "-f", file, "--wait=false")
+	until(t, "the new cluster has a key", func(context.Context) bool { return authority(t, namespace, "again") != "" })
+	if before == "" || authority(t, namespace, "again") == before {
+		t.Error("the new cluster has the key of the old one")
+	}
+}
+
+// authority is the key of a cluster's certificate authority.
+func authority(t *testing.T, namespace, cluster string) string {
+	t.Helper()
+	for _, secret := range list[corev1.Secret](t, shared, namespace, "secrets") {
+		if secret.Name == cluster+"-ca" {
+			return string(secret.Data["tls.key"])
+		}
+	}
+	return ""
 }
 
 // accountKubeconfig writes a kubeconfig of a new account without privileges.
