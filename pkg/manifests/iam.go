@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
@@ -52,45 +51,106 @@ func (r renderer) iamAuthenticator() ([]templater.Object, error) {
 	if r.Config.AWSIam == nil {
 		return nil, nil
 	}
-	names := []string{"aws-iam-authenticator.yaml"}
-	if slices.Contains(r.Config.AWSIam.Spec.BackendMode, "CRD") {
-		names = append(names, "aws-iam-authenticator-crd.yaml")
-	}
-	configMap, err := iamConfigMap(r.cluster(), r.Config.AWSIam.Spec)
+	files, err := iamManifests(r.cluster(), r.Config.AWSIam.Spec)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]string{"aws-iam-authenticator-config.yaml": configMap}
+	return r.ownAddOn("aws-iam-authenticator", files, addonsv1.ClusterResourceSetStrategyReconcile)
+}
+
+// iamManifests are what the add-on applies to the cluster, by file name.
+func iamManifests(cluster string, spec v1alpha1.AWSIamSpec) (map[string]string, error) {
+	files := map[string]string{}
+	names := []string{"aws-iam-authenticator.yaml"}
+	if spec.Reads(v1alpha1.BackendCRD) {
+		names = append(names, "aws-iam-authenticator-crd.yaml")
+	}
 	for _, name := range names {
-		if files[name], err = addOnFile(name); err != nil {
+		file, err := addOnFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = file
+	}
+	configMap, err := iamConfigMap(cluster, spec)
+	if err != nil {
+		return nil, err
+	}
+	files["aws-iam-authenticator-config.yaml"] = configMap
+	if ownsAWSAuth(spec) {
+		if files["aws-auth.yaml"], err = awsAuthConfigMap(spec); err != nil {
 			return nil, err
 		}
 	}
-	return r.ownAddOn("aws-iam-authenticator", files, addonsv1.ClusterResourceSetStrategyReconcile)
+	return files, nil
+}
+
+// ownsAWSAuth reports whether the spec describes the ConfigMap aws-auth. Like EKS
+// Anywhere it does whichever of EKSConfigMap and CRD is read. A spec without
+// mappings leaves the ConfigMap to its users instead of emptying it.
+func ownsAWSAuth(spec v1alpha1.AWSIamSpec) bool {
+	mapped := len(spec.MapRoles)+len(spec.MapUsers) > 0
+	return mapped && (spec.Reads(v1alpha1.BackendEKSConfigMap) || spec.Reads(v1alpha1.BackendCRD))
+}
+
+// awsAuthConfigMap has the mappings in the form of EKS, as EKS Anywhere writes it.
+func awsAuthConfigMap(spec v1alpha1.AWSIamSpec) (string, error) {
+	var roles, users []map[string]any
+	for _, role := range spec.MapRoles {
+		roles = append(roles, awsAuthMapping("rolearn", role.RoleARN, role.Username, role.Groups))
+	}
+	for _, user := range spec.MapUsers {
+		users = append(users, awsAuthMapping("userarn", user.UserARN, user.Username, user.Groups))
+	}
+	data := map[string]string{}
+	for key, mappings := range map[string][]map[string]any{"mapRoles": roles, "mapUsers": users} {
+		if len(mappings) == 0 {
+			data[key] = ""
+			continue
+		}
+		text, err := yaml.Marshal(mappings)
+		if err != nil {
+			return "", fmt.Errorf("writing %s of the ConfigMap aws-auth: %w", key, err)
+		}
+		data[key] = string(text)
+	}
+	return systemConfigMap("aws-auth", data)
+}
+
+func awsAuthMapping(key, arn, username string, groups []string) map[string]any {
+	if groups == nil {
+		groups = []string{}
+	}
+	return map[string]any{key: arn, "username": username, "groups": groups}
 }
 
 // iamConfigMap is the authenticator's configuration. The cluster's name is the
 // cluster ID that tokens are made for.
 func iamConfigMap(cluster string, spec v1alpha1.AWSIamSpec) (string, error) {
 	server := map[string]any{"partition": cmp.Or(spec.Partition, "aws"), "backendMode": spec.BackendMode}
-	if len(spec.MapRoles) > 0 {
+	if spec.Reads(v1alpha1.BackendMountedFile) && len(spec.MapRoles) > 0 {
 		server["mapRoles"] = spec.MapRoles
 	}
-	if len(spec.MapUsers) > 0 {
+	if spec.Reads(v1alpha1.BackendMountedFile) && len(spec.MapUsers) > 0 {
 		server["mapUsers"] = spec.MapUsers
 	}
 	configuration, err := yaml.Marshal(map[string]any{"clusterID": cluster, "server": server})
 	if err != nil {
 		return "", fmt.Errorf("writing the configuration of aws-iam-authenticator: %w", err)
 	}
-	configMap, err := yaml.Marshal(map[string]any{
+	return systemConfigMap("aws-iam-authenticator", map[string]string{"config.yaml": string(configuration), "region": spec.AWSRegion})
+}
+
+// systemConfigMap is the manifest of a ConfigMap in the namespace of the control plane.
+func systemConfigMap(name string, data map[string]string) (string, error) {
+	manifest, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1",
 		"kind":       "ConfigMap",
-		"metadata":   map[string]any{"name": "aws-iam-authenticator", "namespace": metav1.NamespaceSystem},
-		"data":       map[string]any{"config.yaml": string(configuration), "region": spec.AWSRegion},
+		"metadata":   map[string]any{"name": name, "namespace": metav1.NamespaceSystem},
+		"data":       data,
 	})
 	if err != nil {
-		return "", fmt.Errorf("writing the ConfigMap of aws-iam-authenticator: %w", err)
+		return "", fmt.Errorf("writing the ConfigMap %s: %w", name, err)
 	}
-	return string(configMap), nil
+	return string(manifest), nil
 }

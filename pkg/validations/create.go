@@ -38,7 +38,10 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 		config.Locate(v1alpha1.OIDCKind, OIDC(config.OIDC)),
 		config.Locate(v1alpha1.AWSIamKind, AWSIam(config.AWSIam)),
 	)
-	warnings := slices.Concat(config.Warnings, config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)))
+	warnings := slices.Concat(config.Warnings,
+		config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)),
+		config.LocateWarnings(v1alpha1.AWSIamKind, AWSIamWarnings(config.AWSIam)),
+	)
 	slices.SortStableFunc(warnings, func(a, b v1alpha1.Warning) int { return cmp.Compare(a.Line, b.Line) })
 	if err := problems.OrNil(); err != nil {
 		return Resolved{Warnings: warnings}, err

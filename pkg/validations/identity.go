@@ -124,6 +124,34 @@ func AWSIam(config *v1alpha1.AWSIamConfig) field.ErrorList {
 	return errs
 }
 
+// AWSIamWarnings are about mappings of a document of kind AWSIamConfig that the
+// authenticator does not read, and about a document without any.
+func AWSIamWarnings(config *v1alpha1.AWSIamConfig) []v1alpha1.Warning {
+	if config == nil {
+		return nil
+	}
+	spec, path := config.Spec, field.NewPath("spec")
+	fromFile := spec.Reads(v1alpha1.BackendEKSConfigMap) || spec.Reads(v1alpha1.BackendMountedFile)
+	mapped := len(spec.MapRoles)+len(spec.MapUsers) > 0
+	var warnings []v1alpha1.Warning
+	warn := func(path *field.Path, text string) {
+		warnings = append(warnings, v1alpha1.Warning{Path: path.String(), Text: text})
+	}
+	switch {
+	case fromFile && !mapped && !spec.Reads(v1alpha1.BackendCRD):
+		warn(path.Child("backendMode"), "there are no mapRoles and no mapUsers: the API server accepts no user of AWS until you write the ConfigMap kube-system/aws-auth (with EKSConfigMap), or give some here")
+	case !fromFile && spec.Reads(v1alpha1.BackendCRD):
+		const unread = "backend mode CRD reads objects of kind IAMIdentityMapping only, which you create in the cluster: these mappings are written to the ConfigMap kube-system/aws-auth, as EKS Anywhere does, and not read; add EKSConfigMap to backendMode"
+		if len(spec.MapRoles) > 0 {
+			warn(path.Child("mapRoles"), unread)
+		}
+		if len(spec.MapUsers) > 0 {
+			warn(path.Child("mapUsers"), unread)
+		}
+	}
+	return warnings
+}
+
 func region(name string, path *field.Path) field.ErrorList {
 	switch {
 	case name == "":
@@ -142,7 +170,7 @@ func backendModes(modes []string, path *field.Path) field.ErrorList {
 	first := places[string]{}
 	for i, mode := range modes {
 		at := path.Index(i)
-		if supported := []string{"MountedFile", "EKSConfigMap", "CRD"}; !slices.Contains(supported, mode) {
+		if supported := []string{v1alpha1.BackendMountedFile, v1alpha1.BackendEKSConfigMap, v1alpha1.BackendCRD}; !slices.Contains(supported, mode) {
 			errs = append(errs, field.NotSupported(at, mode, supported))
 			continue
 		}

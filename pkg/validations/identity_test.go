@@ -194,3 +194,43 @@ func TestNoIdentityDocuments(t *testing.T) {
 		t.Errorf("errors about documents that are not there: %v", errs)
 	}
 }
+
+// TestAWSIamWarnings: no mapping is left unread without a warning.
+func TestAWSIamWarnings(t *testing.T) {
+	t.Parallel()
+	const (
+		crd     = ": backend mode CRD reads objects of kind IAMIdentityMapping only, which you create in the cluster: these mappings are written to the ConfigMap kube-system/aws-auth, as EKS Anywhere does, and not read; add EKSConfigMap to backendMode"
+		without = "spec.backendMode: there are no mapRoles and no mapUsers: the API server accepts no user of AWS until you write the ConfigMap kube-system/aws-auth (with EKSConfigMap), or give some here"
+	)
+	roles, users := make([]v1alpha1.AWSIamRole, 1), make([]v1alpha1.AWSIamUser, 1)
+	tests := map[string]struct {
+		spec v1alpha1.AWSIamSpec
+		want []string
+	}{
+		"aws-auth":                  {v1alpha1.AWSIamSpec{BackendMode: []string{"EKSConfigMap"}, MapRoles: roles}, nil},
+		"file":                      {v1alpha1.AWSIamSpec{BackendMode: []string{"MountedFile"}, MapUsers: users}, nil},
+		"all":                       {v1alpha1.AWSIamSpec{BackendMode: []string{"CRD", "EKSConfigMap", "MountedFile"}, MapUsers: users}, nil},
+		"CRD without mappings":      {v1alpha1.AWSIamSpec{BackendMode: []string{"CRD"}}, nil},
+		"CRD with roles":            {v1alpha1.AWSIamSpec{BackendMode: []string{"CRD"}, MapRoles: roles}, []string{"spec.mapRoles" + crd}},
+		"CRD with both":             {v1alpha1.AWSIamSpec{BackendMode: []string{"CRD"}, MapRoles: roles, MapUsers: users}, []string{"spec.mapRoles" + crd, "spec.mapUsers" + crd}},
+		"aws-auth without mappings": {v1alpha1.AWSIamSpec{BackendMode: []string{"EKSConfigMap"}}, []string{without}},
+		"file without mappings":     {v1alpha1.AWSIamSpec{BackendMode: []string{"MountedFile"}}, []string{without}},
+		"aws-auth, CRD":             {v1alpha1.AWSIamSpec{BackendMode: []string{"EKSConfigMap", "CRD"}}, nil},
+		"no mode":                   {v1alpha1.AWSIamSpec{MapRoles: roles}, nil}, // is an error
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, warning := range validations.AWSIamWarnings(&v1alpha1.AWSIamConfig{Spec: test.spec}) {
+				got = append(got, warning.Path+": "+warning.Text)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if got := validations.AWSIamWarnings(nil); got != nil {
+		t.Errorf("warnings about no document: %v", got)
+	}
+}

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "slices"
+
 // PodIAMConfig lets pods prove who they are to a cloud, such as AWS' IAM roles
 // for service accounts.
 type PodIAMConfig struct {
@@ -58,14 +60,26 @@ type AWSIamSpec struct {
 	AWSRegion string `json:"awsRegion"`
 	// Partition of AWS. Defaults to aws.
 	Partition string `json:"partition,omitempty" jsonschema:"default=aws"`
-	// BackendMode is where mappings are read from, one or several of: MountedFile,
-	// which has those of this document, EKSConfigMap, CRD.
+	// BackendMode is where mappings are read from, one or several of: EKSConfigMap
+	// (the ConfigMap kube-system/aws-auth), MountedFile (the authenticator's own
+	// configuration), CRD (objects of kind IAMIdentityMapping, which you create).
 	BackendMode []string `json:"backendMode" jsonschema:"minItems=1,enum=MountedFile,enum=EKSConfigMap,enum=CRD"`
-	// MapRoles maps roles to users.
+	// MapRoles maps roles to users. It is written to aws-auth and, with
+	// MountedFile, to the authenticator's configuration. CRD alone does not read it.
 	MapRoles []AWSIamRole `json:"mapRoles,omitempty"`
-	// MapUsers maps users of AWS to users.
+	// MapUsers maps users of AWS to users, in the same places.
 	MapUsers []AWSIamUser `json:"mapUsers,omitempty"`
 }
+
+// Backend modes of aws-iam-authenticator.
+const (
+	BackendMountedFile  = "MountedFile"
+	BackendEKSConfigMap = "EKSConfigMap"
+	BackendCRD          = "CRD"
+)
+
+// Reads reports whether the authenticator reads mappings in a backend mode.
+func (s AWSIamSpec) Reads(mode string) bool { return slices.Contains(s.BackendMode, mode) }
 
 // AWSIamRole maps a role of AWS to a user.
 type AWSIamRole struct {
