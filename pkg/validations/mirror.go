@@ -35,9 +35,6 @@ func mirror(config *v1alpha1.RegistryMirrorConfiguration, path *field.Path) fiel
 	}
 	errs = append(errs, ociNamespaces(config.OCINamespaces, path.Child("ociNamespaces"))...)
 	errs = append(errs, certificates(string(config.CACertContent), path.Child("caCertContent"))...)
-	if config.InsecureSkipVerify && config.CACertContent != "" {
-		errs = append(errs, field.Forbidden(path.Child("insecureSkipVerify"), "must not be given together with caCertContent, which it would leave unused; remove one of the two"))
-	}
 	return errs
 }
 

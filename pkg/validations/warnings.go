@@ -41,7 +41,11 @@ func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 		keys(spec.KubernetesVersion.Minor(), entry, path.Child("etcdEncryption").Index(i), warn)
 	}
 	if mirror := spec.RegistryMirrorConfiguration; mirror != nil && mirror.InsecureSkipVerify {
-		warn(path.Child("registryMirrorConfiguration", "insecureSkipVerify"), "anyone on the network between machines and mirror can replace images; give caCertContent instead where you can")
+		remedy := "give caCertContent instead where you can"
+		if mirror.CACertContent != "" {
+			remedy = "without this field caCertContent, which is given, is what the mirror's certificate is checked with"
+		}
+		warn(path.Child("registryMirrorConfiguration", "insecureSkipVerify"), "anyone on the network between machines and mirror can replace images; "+remedy)
 	}
 	if cluster.SelfManaged() {
 		warn(path.Child("managementCluster", "name"), "the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet")

@@ -79,8 +79,11 @@ func TestWarnings(t *testing.T) {
 				c.Spec.EtcdEncryption = []v1alpha1.EtcdEncryption{{Providers: []v1alpha1.EtcdEncryptionProvider{{}, {KMS: &v1alpha1.KMS{SocketListenAddress: "unix:///kms/a"}}}}}
 			}, []string{strings.Replace(listen, "providers[0]", "providers[1]", 1)},
 		},
-		"mirror":            {mirror(false), nil},
-		"insecure mirror":   {mirror(true), []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; give caCertContent instead where you can"}},
+		"mirror":          {mirror(false), nil},
+		"insecure mirror": {mirror(true), []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; give caCertContent instead where you can"}},
+		"insecure mirror with a certificate": {func(c *v1alpha1.Cluster) {
+			c.Spec.RegistryMirrorConfiguration = &v1alpha1.RegistryMirrorConfiguration{InsecureSkipVerify: true, CACertContent: "a"}
+		}, []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; without this field caCertContent, which is given, is what the mirror's certificate is checked with"}},
 		"self-managed":      {managed("prod"), []string{"spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet"}},
 		"managed by others": {managed("mgmt"), nil},
 	}

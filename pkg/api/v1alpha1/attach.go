@@ -77,7 +77,8 @@ func (d *decoder) attachIdentityProviders() {
 	}
 }
 
-// identityReferred tells whether the cluster refers to the document of a kind.
+// identityReferred reports whether the cluster refers to the document of a kind. One
+// that it does not refer to does not act.
 func (d *decoder) identityReferred(kind string, meta Meta) bool {
 	path := field.NewPath("metadata", "name")
 	d.sameNamespace(kind, meta)
@@ -93,7 +94,8 @@ func (d *decoder) identityReferred(kind string, meta Meta) bool {
 	if d.mayRefer() {
 		return true
 	}
-	d.misses(kind, field.Invalid(path, meta.Name, fmt.Sprintf("no identityProviderRefs of the cluster names this %s; remove this document or add the reference", kind)))
+	unused := Warning{Path: path.String(), Text: fmt.Sprintf("no identityProviderRefs of the cluster names this %s: it does not act; add the reference, or remove the document", kind)}
+	d.config.Warnings = append(d.config.Warnings, d.config.LocateWarnings(kind, []Warning{unused})...)
 	return false
 }
 

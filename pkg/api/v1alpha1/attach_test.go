@@ -17,7 +17,7 @@ func document(kind, name string, more ...string) string {
 // attached are the documents that a Config has, by their names.
 type attached struct {
 	InMemory, Docker, OIDC, AWSIam string
-	Problems                       []string
+	Problems, Warnings             []string
 }
 
 func attachedTo(config *v1alpha1.Config) attached {
@@ -36,6 +36,9 @@ func attachedTo(config *v1alpha1.Config) attached {
 	}
 	for _, problem := range config.Problems {
 		got.Problems = append(got.Problems, problem.String())
+	}
+	for _, warning := range config.Warnings {
+		got.Warnings = append(got.Warnings, warning.String())
 	}
 	return got
 }
@@ -107,13 +110,13 @@ func TestAttachIdentityProviders(t *testing.T) {
 	t.Parallel()
 	const (
 		inMemory  = "clusterctl-x.io/v1alpha1 InMemoryDatacenterConfig prod"
-		noRef     = "no identityProviderRefs of the cluster names this "
-		remedy    = "; remove this document or add the reference"
+		noRef     = "metadata.name: no identityProviderRefs of the cluster names this "
+		remedy    = ": it does not act; add the reference, or remove the document"
 		noneThere = "the file has no document of this kind; add it, or remove the reference"
 		toOIDC    = "{kind: OIDCConfig, name: login}"
 		toIAM     = "{kind: AWSIamConfig, name: iam}"
-		secret    = "---\nkind: Secret\napiVersion: v1\n"
-		noSecret  = `kind: Unsupported value: "Secret": supported values: ` + documentKinds
+		ldap      = "---\nkind: LDAPConfig\napiVersion: clusterctl-x.io/v1alpha1\n"
+		noLDAP    = `kind: Unsupported value: "LDAPConfig": supported values: ` + documentKinds
 	)
 	refs := func(refs ...string) string { // in line 15; documents begin in line 17
 		return minimal + "  identityProviderRefs: [" + strings.Join(refs, ", ") + "]\n"
@@ -138,7 +141,12 @@ func TestAttachIdentityProviders(t *testing.T) {
 		"the other one is missing": {refs(toOIDC, toIAM) + oidc, named("login a", "",
 			`cluster.yaml:15: spec.identityProviderRefs[1].kind: Invalid value: "AWSIamConfig": `+noneThere)},
 		"missing, and named twice":                       {refs(toIAM, toIAM), named("", "", `cluster.yaml:15: spec.identityProviderRefs[0].kind: Invalid value: "AWSIamConfig": `+noneThere)},
-		"missing, beside a document that cannot be read": {refs(toOIDC) + secret, named("", "", "cluster.yaml:17: "+noSecret)},
+		"missing, beside a document that cannot be read": {refs(toOIDC) + ldap, named("", "", "cluster.yaml:17: "+noLDAP)},
+		"missing, beside a document of another API": {refs(toOIDC) + "---\nkind: Secret\napiVersion: v1\n", attached{
+			InMemory: inMemory,
+			Problems: []string{`cluster.yaml:15: spec.identityProviderRefs[0].kind: Invalid value: "OIDCConfig": ` + noneThere},
+			Warnings: []string{"cluster.yaml:17: kind: a document of kind Secret (v1) is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance"},
+		}},
 		"missing, before a mistake in the syntax": {refs(toOIDC) + "---\na: [\n", named("", "",
 			"cluster.yaml:17: not valid YAML: did not find expected node content; check indentation, quotes and brackets here and above")},
 		"two names": {refs(strings.Replace(toOIDC, "login", "log", 1)) + oidc, named("login a", "",
@@ -151,12 +159,13 @@ func TestAttachIdentityProviders(t *testing.T) {
 		// These references are found to be wrong by others.
 		"reference without name":      {refs("{kind: OIDCConfig}") + oidc, named("login a", "")},
 		"the first of two references": {refs(toOIDC, "{kind: OIDCConfig, name: other}") + oidc, named("login a", "")},
-		"unreferenced":                {minimal + oidc, named("", "", `cluster.yaml:19: metadata.name: Invalid value: "login": `+noRef+"OIDCConfig"+remedy)},
-		"the other one unreferenced":  {refs(toOIDC) + oidc + iam, named("login a", "", `cluster.yaml:26: metadata.name: Invalid value: "iam": `+noRef+"AWSIamConfig"+remedy)},
-		"both unreferenced, one in another namespace": {minimal + document(v1alpha1.AWSIamKind, "iam", "  namespace: team\n") + oidc, named("", "",
-			`cluster.yaml:19: metadata.name: Invalid value: "iam": `+noRef+"AWSIamConfig"+remedy,
-			`cluster.yaml:20: metadata.namespace: Invalid value: "team": the cluster has namespace ""; use one for both, or leave it out here`,
-			`cluster.yaml:25: metadata.name: Invalid value: "login": `+noRef+"OIDCConfig"+remedy)},
+		"unreferenced":                {minimal + oidc, attached{InMemory: inMemory, Warnings: []string{"cluster.yaml:19: " + noRef + "OIDCConfig" + remedy}}},
+		"the other one unreferenced":  {refs(toOIDC) + oidc + iam, attached{InMemory: inMemory, OIDC: "login a", Warnings: []string{"cluster.yaml:26: " + noRef + "AWSIamConfig" + remedy}}},
+		"both unreferenced, one in another namespace": {minimal + document(v1alpha1.AWSIamKind, "iam", "  namespace: team\n") + oidc, attached{
+			InMemory: inMemory,
+			Problems: []string{`cluster.yaml:20: metadata.namespace: Invalid value: "team": the cluster has namespace ""; use one for both, or leave it out here`},
+			Warnings: []string{"cluster.yaml:25: " + noRef + "OIDCConfig" + remedy, "cluster.yaml:19: " + noRef + "AWSIamConfig" + remedy},
+		}},
 		"another namespace": {refs(toIAM) + document(v1alpha1.AWSIamKind, "iam", "  namespace: team\n"), named("", "iam ",
 			`cluster.yaml:21: metadata.namespace: Invalid value: "team": the cluster has namespace ""; use one for both, or leave it out here`)},
 		"reference of unknown kind":          {refs("{kind: LDAPConfig, name: x}"), named("", "")},
@@ -167,9 +176,9 @@ func TestAttachIdentityProviders(t *testing.T) {
 			"cluster.yaml:15: spec.identityProviderRefs[0]: Required value: an item of a list must have a value; write one or remove the item")},
 		"kind that cannot be read": {refs("{kind: [OIDCConfig], name: login}") + oidc, named("login a", "",
 			`cluster.yaml:15: spec.identityProviderRefs[0].kind: Invalid value: "a list": must be text: write one value`)},
-		"no references to two": {refs() + iam + oidc, named("", "",
-			`cluster.yaml:20: metadata.name: Invalid value: "iam": `+noRef+"AWSIamConfig"+remedy,
-			`cluster.yaml:26: metadata.name: Invalid value: "login": `+noRef+"OIDCConfig"+remedy)},
+		"no references to two": {refs() + iam + oidc, attached{InMemory: inMemory, Warnings: []string{
+			"cluster.yaml:26: " + noRef + "OIDCConfig" + remedy, "cluster.yaml:20: " + noRef + "AWSIamConfig" + remedy,
+		}}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -71,6 +71,7 @@ func Decode(file string, data []byte) *Config {
 	for _, document := range documents {
 		d.document(document)
 	}
+	d.tellProvider()
 	switch {
 	case d.config.Cluster != nil:
 		d.attachDatacenter()
@@ -92,12 +93,27 @@ type decoder struct {
 	// unread is true where something in the file could not be read, or is of no
 	// known kind: it might be what is missing.
 	unread bool
+	// ofProvider are problems with what belongs to other infrastructure providers,
+	// and providers the names of these.
+	ofProvider Problems
+	providers  []string
 }
 
 func (d *decoder) document(node *yaml.Node) {
-	kind, problems := header(d.file, node, slices.Sorted(maps.Keys(documentKinds())), []string{APIVersion, APIVersionEKSA})
-	if len(problems) > 0 {
-		d.problems, d.unread = append(d.problems, problems...), true
+	of := typeOf(node)
+	kind := of.kind
+	if of.foreign() {
+		text := fmt.Sprintf("a document of kind %s (%s) is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance", kind, of.apiVersion)
+		d.config.Warnings = append(d.config.Warnings, Warning{File: d.file, Line: of.kindLine, Path: "kind", Text: text})
+		return
+	}
+	if problems := checkHeader(d.file, node, slices.Sorted(maps.Keys(documentKinds())), []string{APIVersion, APIVersionEKSA}); len(problems) > 0 {
+		d.unread = true
+		if provider, of := providerOfKind(kind); of {
+			d.ofProvider, d.providers = append(d.ofProvider, problems...), append(d.providers, provider)
+			return
+		}
+		d.problems = append(d.problems, problems...)
 		return
 	}
 	if first, twice := d.config.documents[kind]; twice {
@@ -105,11 +121,12 @@ func (d *decoder) document(node *yaml.Node) {
 		d.problems = append(d.problems, newProblem(d.file, node.Line, &field.Error{Type: field.ErrorTypeDuplicate, Field: "kind", BadValue: kind, Detail: detail}))
 		return
 	}
-	r := newReader(d.file, kind)
+	r := newReader(d.file, of)
 	value := reflect.New(documentKinds()[kind])
 	r.into(node, value)
 	d.config.documents[kind] = r.document
 	d.problems = append(d.problems, r.problems...)
+	d.ofProvider = append(d.ofProvider, r.ofProvider...)
 	d.config.Warnings = append(d.config.Warnings, r.warnings...)
 	d.values[kind] = value.Interface()
 	if cluster, ok := d.values[kind].(*Cluster); ok {

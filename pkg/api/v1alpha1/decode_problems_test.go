@@ -148,7 +148,7 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 			"cluster.yaml:18: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: the development providers have no machine configurations; remove it",
 		}},
 		"problems of several documents and kinds": {
-			with("kubernetesVersion", "kubernetesVerison") + strings.Replace(inMemoryDocument, "prod", "test", 1) + "spec:\n  bootTime: 5s\n---\nkind: Secret\napiVersion: v1\n---\n- a\n",
+			with("kubernetesVersion", "kubernetesVerison") + strings.Replace(inMemoryDocument, "prod", "test", 1) + "spec:\n  bootTime: 5s\n---\nkind: Secret\napiVersion: clusterctl-x.io/v1alpha1\n---\n- a\n",
 			[]string{
 				"cluster.yaml:6: spec.kubernetesVerison: Forbidden: unknown field; did you mean kubernetesVersion?",
 				`cluster.yaml:19: metadata.name: Invalid value: "test": spec.datacenterRef of the cluster names "prod"; use one name for both`,

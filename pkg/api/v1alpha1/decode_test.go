@@ -168,8 +168,8 @@ func TestDecode(t *testing.T) {
 			with("  name: prod\nspec", "  name: prod\n  namespace: team\nspec") + inMemoryDocument,
 			func(d *decoded) { d.Cluster.Metadata.Namespace = "team" },
 		},
-		"provider that is not known yet": {with("InMemoryDatacenterConfig", "VSphereDatacenterConfig"), func(d *decoded) {
-			d.Cluster.Spec.DatacenterRef.Kind, d.InMemory = "VSphereDatacenterConfig", nil
+		"provider that is not known yet": {with("InMemoryDatacenterConfig", "MoonDatacenterConfig"), func(d *decoded) {
+			d.Cluster.Spec.DatacenterRef.Kind, d.InMemory = "MoonDatacenterConfig", nil
 		}},
 		"no version": {with("  kubernetesVersion: \"1.34\"\n", ""), func(d *decoded) { d.Cluster.Spec.KubernetesVersion = v1alpha1.KubernetesVersion{} }},
 		"what kubectl get -o yaml adds": {

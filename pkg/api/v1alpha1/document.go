@@ -139,19 +139,53 @@ func syntaxProblem(file string, data []byte, mistake error) Problem {
 	return newProblem(file, line, field.Invalid(nil, nil, fmt.Sprintf("not valid YAML: %s; %s", text, remedy)))
 }
 
-// header returns the kind of a document, and what is wrong with its kind and
-// apiVersion.
-func header(file string, node *yaml.Node, kinds, apiVersions []string) (string, Problems) {
-	document := Document{file: file, lines: map[string]int{"": node.Line}}
-	var errs field.ErrorList
-	oneOf := func(name string, supported []string) string {
-		text := ""
-		for i := 0; i < len(node.Content); i += 2 {
-			if value := resolve(node.Content[i+1]); node.Content[i].Value == name && value.Kind == yaml.ScalarNode && !isNull(value) {
-				text, document.lines[name] = value.Value, node.Content[i].Line
-				break
-			}
+// typeMeta says what a document is.
+type typeMeta struct {
+	kind, apiVersion string
+	kindLine         int
+}
+
+// typeOf reads what a document says of itself. What it does not say is empty.
+func typeOf(node *yaml.Node) typeMeta {
+	var of typeMeta
+	if key, value := headerField(node, "kind"); key != nil {
+		of.kind, of.kindLine = value.Value, key.Line
+	}
+	if _, value := headerField(node, "apiVersion"); value != nil {
+		of.apiVersion = value.Value
+	}
+	return of
+}
+
+// headerField finds a field of a document that has text.
+func headerField(node *yaml.Node, name string) (key, value *yaml.Node) {
+	for i := 0; i < len(node.Content); i += 2 {
+		if value := resolve(node.Content[i+1]); node.Content[i].Value == name && value.Kind == yaml.ScalarNode && !isNull(value) {
+			return node.Content[i], value
 		}
+	}
+	return nil, nil
+}
+
+// group of the API that the document is of; empty for Kubernetes' first one.
+func (t typeMeta) group() string {
+	group, _, found := strings.Cut(t.apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// checkHeader returns what is wrong with the kind and apiVersion of a document.
+func checkHeader(file string, node *yaml.Node, kinds, apiVersions []string) Problems {
+	document := Document{file: file, lines: map[string]int{"": node.Line}}
+	for _, name := range []string{"kind", "apiVersion"} {
+		if key, _ := headerField(node, name); key != nil {
+			document.lines[name] = key.Line
+		}
+	}
+	var errs field.ErrorList
+	oneOf := func(name, text string, supported []string) {
 		switch {
 		case text == "":
 			errs = append(errs, field.Required(field.NewPath(name), "each document needs one of "+strings.Join(supported, ", ")))
@@ -161,11 +195,11 @@ func header(file string, node *yaml.Node, kinds, apiVersions []string) (string, 
 		default:
 			errs = append(errs, field.NotSupported(field.NewPath(name), text, supported))
 		}
-		return text
 	}
-	kind := oneOf("kind", kinds)
-	if kind == "" || len(errs) == 0 { // the version of an unknown kind says nothing
-		oneOf("apiVersion", apiVersions)
+	of := typeOf(node)
+	oneOf("kind", of.kind, kinds)
+	if of.kind == "" || len(errs) == 0 { // the version of an unknown kind says nothing
+		oneOf("apiVersion", of.apiVersion, apiVersions)
 	}
-	return kind, document.Locate(errs)
+	return document.Locate(errs)
 }

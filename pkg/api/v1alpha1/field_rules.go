@@ -2,7 +2,9 @@ package v1alpha1
 
 import (
 	"regexp"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -11,21 +13,61 @@ import (
 type fieldRule struct {
 	warning bool   // else it is an error
 	text    string // says what to do
+	// idle reports whether a value asks for what happens anyway; it is accepted
+	// without a word. nil means that no value does.
+	idle func(*yaml.Node) bool
+	// ofProvider is true of fields that infrastructure providers have and those of
+	// clusterctl-x do not.
+	ofProvider bool
 }
 
 func never(text string) fieldRule { return fieldRule{text: text} }
 
 func harmless(text string) fieldRule { return fieldRule{warning: true, text: text} }
 
-// ruleFor is the rule for a field.
-func ruleFor(kind string, at *field.Path) (fieldRule, bool) {
+func neverUnless(idle func(*yaml.Node) bool, text string) fieldRule {
+	return fieldRule{text: text, idle: idle}
+}
+
+func otherProvider(text string) fieldRule { return fieldRule{text: text, ofProvider: true} }
+
+// off reports whether a value is false.
+func off(node *yaml.Node) bool {
+	var on bool
+	return node.Decode(&on) == nil && !on
+}
+
+// disabled reports whether a mapping says that what it configures is not wanted.
+func disabled(node *yaml.Node) bool {
+	var config struct {
+		Disable bool `yaml:"disable"`
+	}
+	return node.Decode(&config) == nil && config.Disable
+}
+
+// ruleFor is the rule for a field of the document.
+func (r *reader) ruleFor(at *field.Path) (fieldRule, bool) {
 	path := indices.ReplaceAllString(at.String(), "")
-	if rule, ok := fieldRules[kind+"."+path]; ok {
+	if rule, ok := find(fieldRules, r.kind+"."+path, r.anyCase); ok {
 		return rule, true
 	}
-	rule, ok := objectRules[path]
-	_, ofSpec := documentKinds()[kind]
-	return rule, ok && ofSpec
+	if _, ofSpec := documentKinds()[r.kind]; !ofSpec {
+		return fieldRule{}, false
+	}
+	return find(objectRules, path, r.anyCase)
+}
+
+// find looks up a path, in any case where that is asked for.
+func find(rules map[string]fieldRule, path string, anyCase bool) (fieldRule, bool) {
+	if rule, ok := rules[path]; ok || !anyCase {
+		return rule, ok
+	}
+	for of, rule := range rules {
+		if strings.EqualFold(of, path) {
+			return rule, true
+		}
+	}
+	return fieldRule{}, false
 }
 
 var indices = regexp.MustCompile(`\[[0-9]+\]`)
@@ -51,17 +93,17 @@ var fieldRules = map[string]fieldRule{
 	"Cluster.spec.eksaVersion":  harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
 	"Cluster.spec.licenseToken": harmless("clusterctl-x needs no licence; ignored"),
 	"Cluster.spec.gitOpsRef":    never("clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'"),
-	"Cluster.spec.packages":     never("curated packages are a service of EKS Anywhere; remove it and install what you need with your own tools"),
+	"Cluster.spec.packages":     neverUnless(disabled, "curated packages are a service of EKS Anywhere; remove it and install what you need with your own tools"),
 
 	"Cluster.spec.clusterNetwork.cniConfig.cilium.helmValues": never("clusterctl-x does not run helm; remove it, or render Cilium with your values, put the manifest into a ConfigMap and name that in spec.addOns instead of cniConfig"),
 
-	"Cluster.spec.externalEtcdConfiguration.machineGroupRef": never("no provider here makes machines for etcd; remove it"),
+	"Cluster.spec.externalEtcdConfiguration.machineGroupRef": otherProvider("no provider here makes machines for etcd; remove it"),
 
-	"Cluster.spec.controlPlaneConfiguration.endpoint":                        never("the development providers choose the endpoint themselves; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.machineGroupRef":                 never("the development providers have no machine configurations; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.skipAdmissionForSystemResources": never("only the API server of EKS Distro can do this; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.skipLoadBalancerDeployment":      never("no load balancer is deployed on the control plane's machines; remove it"),
-	"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef":             never("the development providers have no machine configurations; remove it"),
+	"Cluster.spec.controlPlaneConfiguration.endpoint":                        otherProvider("the development providers choose the endpoint themselves; remove it"),
+	"Cluster.spec.controlPlaneConfiguration.machineGroupRef":                 otherProvider("the development providers have no machine configurations; remove it"),
+	"Cluster.spec.controlPlaneConfiguration.skipAdmissionForSystemResources": neverUnless(off, "only the API server of EKS Distro can do this; remove it"),
+	"Cluster.spec.controlPlaneConfiguration.skipLoadBalancerDeployment":      neverUnless(off, "no load balancer is deployed on the control plane's machines; remove it"),
+	"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef":             otherProvider("the development providers have no machine configurations; remove it"),
 
 	"Cluster.spec.controlPlaneConfiguration.taints.timeAdded":     harmless("Kubernetes sets it; ignored"),
 	"Cluster.spec.workerNodeGroupConfigurations.taints.timeAdded": harmless("Kubernetes sets it; ignored"),

@@ -7,18 +7,39 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agext/levenshtein"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// asWritten is the name of a field where any name may stand.
+func asWritten(name string) string { return name }
+
+// fieldName is the name of the field that a key stands for, or the key.
+func (r *reader) fieldName(written string, fields map[string]int) string {
+	if _, known := fields[written]; known || !r.anyCase {
+		return written
+	}
+	for name := range fields { // of which no two differ in case only
+		if strings.EqualFold(name, written) {
+			return name
+		}
+	}
+	return written
+}
+
 func (r *reader) unknownField(key, value *yaml.Node, fields map[string]int, at *field.Path) {
-	if rule, ok := ruleFor(r.kind, at); ok {
+	if rule, ok := r.ruleFor(at); ok {
 		switch {
 		case isNull(resolve(value)): // says nothing
+		case rule.idle != nil && rule.idle(value):
 		case rule.warning:
 			r.warnings = append(r.warnings, Warning{File: r.document.file, Line: key.Line, Path: at.String(), Text: rule.text})
+		case rule.ofProvider:
+			r.document.unread[at.String()] = true
+			r.ofProvider = append(r.ofProvider, newProblem(r.document.file, key.Line, field.Forbidden(at, rule.text)))
 		default:
 			r.problem(key, field.Forbidden(at, rule.text))
 		}
@@ -88,13 +109,14 @@ func placesIn(goType reflect.Type, name, path string) []string {
 
 // Similar is the candidate that a misspelt name most probably means, or
 // nothing. Letters in the wrong order are a small mistake, whatever their
-// distance.
+// distance. Words that two names end with alike say nothing about the rest of
+// them.
 func Similar(name string, candidates []string) string {
 	best, bestScore := "", 0.0
 	for _, candidate := range candidates {
-		score := levenshtein.Match(strings.ToLower(name), strings.ToLower(candidate), nil)
-		if sortedLetters(name) == sortedLetters(candidate) {
-			score = max(score, 0.9)
+		score := similarity(strings.ToLower(name), strings.ToLower(candidate))
+		if own, other := unlikeWords(name, candidate); own != "" && other != "" {
+			score = min(score, similarity(own, other))
 		}
 		if score > bestScore {
 			best, bestScore = candidate, score
@@ -105,6 +127,46 @@ func Similar(name string, candidates []string) string {
 		return ""
 	}
 	return best
+}
+
+func similarity(a, b string) float64 {
+	score := levenshtein.Match(a, b, nil)
+	if sortedLetters(a) == sortedLetters(b) {
+		score = max(score, 0.9)
+	}
+	// One name is a part of the other one, and more than a letter or two.
+	const least = 4
+	short, long := a, b
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	if len(short) >= least && !strings.Contains(long, ".") && (strings.HasPrefix(long, short) || strings.HasSuffix(long, short)) {
+		score = max(score, 0.7)
+	}
+	return score
+}
+
+// unlikeWords are what is left of two names in camel case without the words that
+// both end with, in lower case.
+func unlikeWords(a, b string) (string, string) {
+	as, bs := words(a), words(b)
+	for len(as) > 0 && len(bs) > 0 && as[len(as)-1] == bs[len(bs)-1] {
+		as, bs = as[:len(as)-1], bs[:len(bs)-1]
+	}
+	return strings.Join(as, ""), strings.Join(bs, "")
+}
+
+// words of a name in camel case, in lower case.
+func words(name string) []string {
+	var all []string
+	begin := 0
+	for i, char := range name {
+		if i > begin && unicode.IsUpper(char) {
+			all = append(all, strings.ToLower(name[begin:i]))
+			begin = i
+		}
+	}
+	return append(all, strings.ToLower(name[begin:]))
 }
 
 func sortedLetters(name string) string {

@@ -11,7 +11,7 @@ import (
 // beside a cluster: its rule is told, at its kind, and nothing else.
 func TestKindRules(t *testing.T) {
 	t.Parallel()
-	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\n---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: "
+	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nspec: {datacenterRef: {kind: DockerDatacenterConfig}}\n---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: "
 	about := map[string]string{ // what each rule speaks of
 		"FluxConfig":                 "'clusterctl-x generate manifests'",
 		"GitOpsConfig":               "'clusterctl-x generate manifests'",
@@ -38,7 +38,7 @@ func TestKindRules(t *testing.T) {
 		}
 	}
 	for kind := range about {
-		want := []string{`f.yaml:5: kind: Invalid value: "` + kind + `": ` + kindRules()[kind]}
+		want := []string{`f.yaml:6: kind: Invalid value: "` + kind + `": ` + kindRules()[kind]}
 		if diff := cmp.Diff(want, answers(cluster+kind+"\nspec: {anything: true}\n")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
@@ -55,7 +55,75 @@ func TestKindRulesAreAboutUnknownKinds(t *testing.T) {
 		}
 	}
 	const others = `f.yaml:2: kind: Unsupported value: "fluxConfig": supported values: "AWSIamConfig", "Cluster", "DockerDatacenterConfig", "InMemoryDatacenterConfig", "OIDCConfig"`
-	if diff := cmp.Diff([]string{others}, answers("apiVersion: v1\nkind: fluxConfig\n")); diff != "" {
+	if diff := cmp.Diff([]string{others}, answers("apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: fluxConfig\n")); diff != "" {
 		t.Errorf("another kind (-want +got):\n%s", diff)
+	}
+}
+
+// TestFilesOfOtherProviders: one line says what such a file is for, instead of
+// one for everything in it that makes it one. What else is wrong is told as ever.
+func TestFilesOfOtherProviders(t *testing.T) {
+	t.Parallel()
+	line := func(provider string) string {
+		return "f.yaml: this file describes a cluster on " + provider + ", and clusterctl-x has providers for simulated machines (InMemoryDatacenterConfig) and containers (DockerDatacenterConfig) only: for " + provider +
+			" name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef (docs/cluster-classes.md), or make a file for another provider with 'clusterctl-x generate clusterconfig'; what belongs to " + provider + " was not checked"
+	}
+	const cluster = `apiVersion: anywhere.eks.amazonaws.com/v1alpha1
+kind: Cluster
+spec:
+  kubernetesVersion: "1.34"
+  controlPlaneConfiguration: {count: 3, endpoint: {host: 10.0.0.1}, machineGroupRef: {kind: VSphereMachineConfig, name: cp}}
+  workerNodeGroupConfigurations:
+  - {name: a, machineGroupRef: {kind: VSphereMachineConfig, name: a}}
+  externalEtcdConfiguration: {count: 3, machineGroupRef: {kind: VSphereMachineConfig, name: etcd}}
+`
+	const machine = "---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: VSphereMachineConfig\nspec: {osFamily: ubuntu}\n"
+	reference := func(kind string) string { return "  datacenterRef: {kind: " + kind + ", name: a}\n" }
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"whole file":        {cluster + reference("VSphereDatacenterConfig") + machine + machine + strings.ReplaceAll(machine, "Machine", "Datacenter"), []string{line("vSphere")}},
+		"reference alone":   {cluster + reference("NutanixDatacenterConfig"), []string{line("Nutanix")}},
+		"no reference":      {cluster + machine, []string{line("vSphere")}},
+		"no cluster":        {strings.TrimPrefix(machine, "---\n"), []string{line("vSphere")}},
+		"with a mistake":    {cluster + reference("SnowDatacenterConfig") + "  clusterNetwrok: {}\n", []string{line("Snow"), "f.yaml:10: spec.clusterNetwrok: Forbidden: unknown field; did you mean clusterNetwork?"}},
+		"leftover document": {"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + machine, []string{`f.yaml:7: kind: Invalid value: "VSphereMachineConfig": ` + kindRules()["VSphereMachineConfig"]}},
+		"leftover field": {
+			"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + "  workerNodeGroupConfigurations: [{machineGroupRef: {}}]\n",
+			[]string{"f.yaml:5: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: the development providers have no machine configurations; remove it"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, answers(test.text)); diff != "" {
+				t.Errorf("answers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDocumentsOfOtherAPIs are not applied, which a warning says.
+func TestDocumentsOfOtherAPIs(t *testing.T) {
+	t.Parallel()
+	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\n---\n"
+	unapplied := func(line, what string) []string {
+		return []string{"warning f.yaml:" + line + ": kind: a document of kind " + what + " is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance"}
+	}
+	kinds := `"AWSIamConfig", "Cluster", "DockerDatacenterConfig", "InMemoryDatacenterConfig", "OIDCConfig"`
+	for text, want := range map[string][]string{
+		"apiVersion: v1\nkind: Secret\ndata: {a: b}\n":                      unapplied("5", "Secret (v1)"),
+		"apiVersion: v1\nkind: Namespace\n":                                 unapplied("5", "Namespace (v1)"),
+		"kind: Kustomization\napiVersion: kustomize.toolkit.fluxcd.io/v1\n": unapplied("4", "Kustomization (kustomize.toolkit.fluxcd.io/v1)"),
+		"kind: Secret\n": {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
+		"kind: Secret\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\n":        {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
+		"kind: OIDCConfig\napiVersion: v1\n":                                     {`f.yaml:5: apiVersion: Unsupported value: "v1": supported values: "clusterctl-x.io/v1alpha1", "anywhere.eks.amazonaws.com/v1alpha1"`},
+		"kind: FluxConfig\napiVersion: anywhere.eks.amazonaws.co/v1alpha1\n":     {`f.yaml:4: kind: Invalid value: "FluxConfig": ` + kindRules()["FluxConfig"]},
+		"kind: Secret\napiVersion: clusterctl-x.io/v1alpha2\nmetadata: {a: b}\n": {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
+	} {
+		if diff := cmp.Diff(want, answers(cluster+text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
 	}
 }

@@ -31,10 +31,10 @@ func DecodeStrict(file string, data []byte, kind string, into any) (Document, er
 	if len(problems) > 0 {
 		return Document{}, problems.OrNil()
 	}
-	if _, problems := header(file, documents[0], []string{kind}, []string{APIVersion}); len(problems) > 0 {
+	if problems := checkHeader(file, documents[0], []string{kind}, []string{APIVersion}); len(problems) > 0 {
 		return Document{}, problems.OrNil()
 	}
-	r := newReader(file, kind)
+	r := newReader(file, typeOf(documents[0]))
 	r.into(documents[0], reflect.ValueOf(into))
 	return r.document, r.problems.OrNil()
 }
@@ -43,18 +43,22 @@ func DecodeStrict(file string, data []byte, kind string, into any) (Document, er
 // mistake is found, with its line and path. The YAML library alone would stop
 // at the first, or know Go types instead of paths.
 type reader struct {
-	kind     string
+	kind string
+	// anyCase reads names of fields whatever their case, as EKS Anywhere does.
+	anyCase  bool
 	document Document
 	problems Problems
 	warnings []Warning
-	nodes    int
-	depth    int
+	// ofProvider are problems with fields that other infrastructure providers have.
+	ofProvider Problems
+	nodes      int
+	depth      int
 	// misplaced are where fields belong that stand elsewhere.
 	misplaced []string
 }
 
-func newReader(file, kind string) *reader {
-	return &reader{kind: kind, document: Document{file: file, lines: map[string]int{}, unread: map[string]bool{}}}
+func newReader(file string, of typeMeta) *reader {
+	return &reader{kind: of.kind, anyCase: of.apiVersion == APIVersionEKSA, document: Document{file: file, lines: map[string]int{}, unread: map[string]bool{}}}
 }
 
 // into fills a pointer to a struct.
@@ -238,7 +242,7 @@ func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) 
 		return // the same as no mapping
 	}
 	into.Set(reflect.MakeMap(into.Type()))
-	r.eachField(node, path, func(key, value *yaml.Node, at *field.Path) {
+	r.eachField(node, path, asWritten, func(key, value *yaml.Node, at *field.Path) {
 		element := reflect.New(into.Type().Elem()).Elem()
 		if element.Kind() != reflect.Interface { // then its keys are names of fields
 			at = path.Key(FieldName(key.Value))
@@ -298,14 +302,18 @@ func scalarType(node *yaml.Node) reflect.Type {
 
 func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path) {
 	fields := fieldsOf(into.Type())
-	r.eachField(node, path, func(key, value *yaml.Node, at *field.Path) {
-		index, known := fields[key.Value]
+	name := func(written string) string { return r.fieldName(written, fields) }
+	r.eachField(node, path, name, func(key, value *yaml.Node, at *field.Path) {
+		index, known := fields[name(key.Value)]
 		if !known {
 			r.unknownField(key, value, fields, at)
 			if similar := Similar(key.Value, sortedNames(fields)); similar != "" {
 				r.notMissing(node, path, similar)
 			}
 			return
+		}
+		if own := name(key.Value); own != key.Value {
+			r.warnings = append(r.warnings, Warning{File: r.document.file, Line: key.Line, Path: at.String(), Text: fmt.Sprintf("is written %s here; write %s: EKS Anywhere ignores the case of field names, and other readers of YAML do not", key.Value, own)})
 		}
 		r.value(key, value, into.Field(index), at)
 	})
@@ -322,15 +330,16 @@ func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path
 // unless the field is there.
 func (r *reader) notMissing(node *yaml.Node, path *field.Path, name string) {
 	for i := 0; i < len(node.Content); i += 2 {
-		if node.Content[i].Value == name {
+		if written := node.Content[i].Value; written == name || r.anyCase && strings.EqualFold(written, name) {
 			return
 		}
 	}
 	r.document.unread[child(path, name).String()] = true
 }
 
-// eachField visits the fields of a mapping once each.
-func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, value *yaml.Node, at *field.Path)) {
+// eachField visits the fields of a mapping once each, by the names that their
+// keys stand for.
+func (r *reader) eachField(node *yaml.Node, path *field.Path, name func(string) string, visit func(key, value *yaml.Node, at *field.Path)) {
 	if node.Kind != yaml.MappingNode {
 		r.problem(node, field.TypeInvalid(path, describe(node), "must be a mapping: fields with values"))
 		return
@@ -338,8 +347,8 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 	seen := map[string]int{}
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
-		at := child(path, FieldName(key.Value))
-		switch line, twice := seen[key.Value]; {
+		at := child(path, FieldName(name(key.Value)))
+		switch line, twice := seen[name(key.Value)]; {
 		case key.Kind != yaml.ScalarNode:
 			// The fields beside it have been read.
 			r.problems = append(r.problems, newProblem(r.document.file, key.Line, field.TypeInvalid(path, describe(key), "the name of a field must be text; write one, or remove it")))
@@ -348,7 +357,7 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, visit func(key, va
 		case twice:
 			r.problem(key, &field.Error{Type: field.ErrorTypeDuplicate, Field: at.String(), BadValue: key.Value, Detail: fmt.Sprintf("the field stands in line %d already; remove one of them", line)})
 		default:
-			seen[key.Value] = key.Line
+			seen[name(key.Value)] = key.Line
 			visit(key, value, at)
 		}
 	}
