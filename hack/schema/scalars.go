@@ -9,6 +9,10 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
+// preRelease is one identifier of a pre-release: a number without leading zero, or
+// a word.
+const preRelease = `(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)`
+
 // scalar is the form of a type that is read from one value by its own rules.
 type scalar struct {
 	pattern string
@@ -22,7 +26,7 @@ type scalar struct {
 func scalars() map[reflect.Type]scalar {
 	return map[reflect.Type]scalar{
 		reflect.TypeFor[v1alpha1.KubernetesVersion](): {
-			pattern: `^v?[1-9][0-9]*\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?)?$`,
+			pattern: `^v?[1-9][0-9]*\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)(-` + preRelease + `(\.` + preRelease + `)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?)?$`,
 			number:  "number",
 		},
 		reflect.TypeFor[v1alpha1.Duration](): {

@@ -106,10 +106,10 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 			},
 		},
 		"versions": {
-			with(`"1.34"`, "1") + "  workerNodeGroupConfigurations:\n  - kubernetesVersion: 1.34.0-rc.1\n  - kubernetesVersion: [1.34]\n  - kubernetesVersion: \"\"\n",
+			with(`"1.34"`, "1") + "  workerNodeGroupConfigurations:\n  - kubernetesVersion: 1.34.0-rc.01\n  - kubernetesVersion: [1.34]\n  - kubernetesVersion: \"\"\n",
 			[]string{
 				`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1": write a minor such as "1.34" or an exact version such as "1.34.2"`,
-				`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.34.0-rc.1": write a minor such as "1.34" or an exact version such as "1.34.2"`,
+				`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.34.0-rc.01": write a minor such as "1.34" or an exact version such as "1.34.2"`,
 				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "a list": must be one value`,
 				`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "": write a minor such as "1.34" or an exact version such as "1.34.2"`,
 			},

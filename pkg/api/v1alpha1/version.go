@@ -11,21 +11,29 @@ import (
 	"github.com/blang/semver/v4"
 )
 
-// Version is one exact version of Kubernetes, such as v1.34.2 or
+// Version is one exact version of Kubernetes, such as v1.34.2, v1.36.0-rc.1 or
 // v1.34.2+vendor.1. The zero value is no version.
 // It is comparable, so that it can be the key of a map.
 type Version struct {
 	major, minor, patch uint64
+	pre                 string // dot-separated identifiers, without the hyphen
 	build               string // dot-separated identifiers, without the plus
 }
 
 // ParseVersion reads an exact version, with or without the leading v.
 func ParseVersion(text string) (Version, error) {
 	parsed, err := semver.Parse(strings.TrimPrefix(text, "v"))
-	if err != nil || len(parsed.Pre) > 0 || parsed.Major == 0 {
+	if err != nil || parsed.Major == 0 {
 		return Version{}, fmt.Errorf("%q is not a version of Kubernetes such as v1.34.2", text)
 	}
-	return Version{major: parsed.Major, minor: parsed.Minor, patch: parsed.Patch, build: strings.Join(parsed.Build, ".")}, nil
+	pre := make([]string, len(parsed.Pre))
+	for i, identifier := range parsed.Pre {
+		pre[i] = identifier.String()
+	}
+	return Version{
+		major: parsed.Major, minor: parsed.Minor, patch: parsed.Patch,
+		pre: strings.Join(pre, "."), build: strings.Join(parsed.Build, "."),
+	}, nil
 }
 
 // MustParseVersion is for constants and tests; it panics on anything else.
@@ -43,6 +51,9 @@ func (v Version) String() string {
 		return ""
 	}
 	text := fmt.Sprintf("v%d.%d.%d", v.major, v.minor, v.patch)
+	if v.pre != "" {
+		text += "-" + v.pre
+	}
 	if v.build != "" {
 		text += "+" + v.build
 	}
@@ -57,8 +68,13 @@ func (v Version) IsZero() bool {
 // Minor is the minor that the version is a patch of.
 func (v Version) Minor() Minor { return Minor{Major: v.major, Minor: v.minor} }
 
+// IsPreRelease reports whether this is a version that comes before a release,
+// such as v1.36.0-rc.1.
+func (v Version) IsPreRelease() bool { return v.pre != "" }
+
 // Compare is negative where v is older than other, 0 where they are equal,
-// positive where it is newer. Builds are ordered as Cluster API orders them:
+// positive where it is newer. Pre-releases come before their release, in the
+// order of semantic versioning. Builds are ordered as Cluster API orders them:
 // none before any, numbers by their value, numbers before words, the shorter
 // before the longer. Where Cluster API sees no order (commit hashes, 1 and 01)
 // the text decides, so that the order is total.
@@ -66,9 +82,29 @@ func (v Version) Compare(other Version) int {
 	return cmp.Or(
 		v.Minor().Compare(other.Minor()),
 		cmp.Compare(v.patch, other.patch),
+		v.comparePreRelease(other),
 		slices.CompareFunc(v.buildIdentifiers(), other.buildIdentifiers(), buildIdentifier.compare),
 		strings.Compare(v.build, other.build),
 	)
+}
+
+func (v Version) comparePreRelease(other Version) int {
+	if v.pre == other.pre {
+		return 0
+	}
+	return semver.Version{Pre: v.preIdentifiers()}.Compare(semver.Version{Pre: other.preIdentifiers()})
+}
+
+func (v Version) preIdentifiers() []semver.PRVersion {
+	if v.pre == "" {
+		return nil
+	}
+	var identifiers []semver.PRVersion
+	for part := range strings.SplitSeq(v.pre, ".") {
+		identifier, _ := semver.NewPRVersion(part) // ParseVersion has read it
+		identifiers = append(identifiers, identifier)
+	}
+	return identifiers
 }
 
 // buildIdentifier is one part of a build: a number where word is empty.
@@ -156,8 +192,8 @@ type KubernetesVersion struct {
 	exact Version // zero where only the minor is given
 }
 
-// ParseKubernetesVersion reads "1.34", "1.34.2" or "v1.34.2", with +build where
-// a provider has one.
+// ParseKubernetesVersion reads "1.34", "1.34.2", "v1.34.2" or "1.36.0-rc.1", each
+// exact one with +build where a provider has one.
 func ParseKubernetesVersion(text string) (KubernetesVersion, error) {
 	if minor, err := ParseMinor(text); err == nil {
 		return KubernetesVersion{minor: minor}, nil

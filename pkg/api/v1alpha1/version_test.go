@@ -50,7 +50,11 @@ func TestParseKubernetesVersion(t *testing.T) {
 		"leading zero of the patch":           {"1.34.02", parsed{Err: remedy}},
 		"two v":                               {"vv1.34.2", parsed{Err: remedy}},
 		"capital v":                           {"V1.34", parsed{Err: remedy}},
-		"pre-release":                         {"1.34.0-rc.1", parsed{Err: remedy}},
+		"pre-release":                         {"1.34.0-rc.1", parsed{Minor: minor, Exact: "v1.34.0-rc.1", Is: true, String: "v1.34.0-rc.1"}},
+		"pre-release with build":              {"v1.34.0-alpha.0.7+abc", parsed{Minor: minor, Exact: "v1.34.0-alpha.0.7+abc", Is: true, String: "v1.34.0-alpha.0.7+abc"}},
+		"empty pre-release":                   {"1.34.0-", parsed{Err: remedy}},
+		"pre-release with a leading zero":     {"1.34.0-rc.01", parsed{Err: remedy}},
+		"pre-release of a minor":              {"1.34-rc.1", parsed{Err: remedy}},
 		"build of a minor":                    {"1.34+vendor.1", parsed{Err: remedy}},
 		"empty build":                         {"1.34.2+", parsed{Err: remedy}},
 		"four numbers":                        {"1.34.2.1", parsed{Err: remedy}},
@@ -94,7 +98,7 @@ func TestVersionsAsText(t *testing.T) {
 		"all":                     {`{"version":"1.34.2+a","minor":"v1.33","kubernetesVersion":"1.30"}`, `{"version":"v1.34.2+a","minor":"1.33","kubernetesVersion":"1.30"}`, ""},
 		"none":                    {`{}`, `{}`, ""},
 		"no version":              {`{"version":"1.34"}`, `{}`, `"1.34" is not a version of Kubernetes such as v1.34.2`},
-		"pre-release":             {`{"version":"v1.34.0-rc.1"}`, `{}`, `"v1.34.0-rc.1" is not a version of Kubernetes such as v1.34.2`},
+		"pre-release":             {`{"version":"1.34.0-rc.1","kubernetesVersion":"1.34.0-rc.1"}`, `{"version":"v1.34.0-rc.1","kubernetesVersion":"v1.34.0-rc.1"}`, ""},
 		"no minor":                {`{"minor":"1.34.2"}`, `{}`, `"1.34.2" is not a minor version of Kubernetes such as 1.34`},
 		"minor beyond the number": {`{"minor":"1.99999999999999999999"}`, `{}`, `"1.99999999999999999999" is not a minor version of Kubernetes such as 1.34`},
 	}
@@ -143,6 +147,15 @@ func TestVersionCompare(t *testing.T) {
 	// Oldest first; every one is compared with every other.
 	ordered := []string{
 		"v1.9.10",
+		"v1.30.0-alpha",
+		"v1.30.0-alpha.1",
+		"v1.30.0-alpha.1.2",
+		"v1.30.0-alpha.2",
+		"v1.30.0-alpha.10",
+		"v1.30.0-alpha.10+1",
+		"v1.30.0-alpha.beta", // numbers come before words
+		"v1.30.0-beta.0",
+		"v1.30.0-rc.1",
 		"v1.30.0",
 		"v1.30.9",
 		"v1.30.10",
