@@ -35,10 +35,10 @@ func (s spec) releases() *versionsbundle.Bundles {
 		return s.bundles
 	}
 	if s.class != nil && len(s.class.Spec.KubernetesVersions) > 0 {
-		return versionsbundle.OfClass(s.class.Name, s.class.Versions())
+		return s.bundles.OfClass(s.class.Name, s.class.Versions())
 	}
 	if exact, is := s.config.Cluster.Spec.KubernetesVersion.Exact(); is {
-		return s.bundles.With([]versionsbundle.Release{{Version: exact}})
+		return s.bundles.With([]versionsbundle.Release{versionsbundle.VersionOnly(exact)})
 	}
 	return s.bundles
 }

@@ -166,7 +166,7 @@ func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {
 // wayOf is the way of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.
 func wayOf(s spec, in plan.Input, wanted state.Topology, chain chainFunc) (*plan.Chain, error) {
-	road := topology.Road{Versions: s.class.Versions(), Releases: s.releases().Versions(), Policy: in.Policy}
+	road := topology.Road{Versions: s.class.Versions(), Releases: in.Releases, Policy: in.Policy}
 	found, err := chain(road, s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension, in, wanted.Deferred())
 	if unanswered := (*management.UnansweredError)(nil); errors.As(err, &unanswered) {
 		return nil, unanswered

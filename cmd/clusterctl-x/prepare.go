@@ -87,7 +87,7 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	p := prepared{spec: s, resolved: resolved, namespace: a.namespace(resolved.Config.Cluster.Metadata.Namespace, namespace)}
 	in := plan.Input{
 		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
-		Releases: validations.Passable(resolved.Config, s.releases()), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),
+		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),
 	}
 	if from.managed != nil {
 		err = p.prepareManaged(in, from)

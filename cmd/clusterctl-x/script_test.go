@@ -62,12 +62,11 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("REPO", repository)
 	for name, path := range map[string]string{
-		"bundles.yaml":           "pkg/manifests/testdata/bundles.yaml",
-		"bundles-1.25-1.26.yaml": "test/testdata/bundles-1.25-1.26.yaml",
-		"eks-a.yaml":             "test/testdata/eks-a-modular-upgrades.yaml",
-		"inmemory-groups.yaml":   "pkg/manifests/testdata/inmemory-groups/cluster.yaml",
-		"docker-groups.yaml":     "pkg/manifests/testdata/docker-groups/cluster.yaml",
-		"quickstart.yaml":        "config/samples/quickstart.yaml",
+		"bundles.yaml":         "pkg/manifests/testdata/bundles.yaml",
+		"eks-a.yaml":           "test/testdata/eks-a-modular-upgrades.yaml",
+		"inmemory-groups.yaml": "pkg/manifests/testdata/inmemory-groups/cluster.yaml",
+		"docker-groups.yaml":   "pkg/manifests/testdata/docker-groups/cluster.yaml",
+		"quickstart.yaml":      "config/samples/quickstart.yaml",
 	} {
 		data, err := os.ReadFile(filepath.Join(repository, path))
 		if err != nil {

@@ -169,7 +169,7 @@ func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 	}
 	start := plan.StartOf(cluster)
 	in := plan.Input{
-		Start: start, Target: target(k.resolved, start), Releases: validations.Passable(k.resolved.Config, k.releases.releases()),
+		Start: start, Target: target(k.resolved, start), Releases: k.releases.releases().Offered(validations.Needs(k.resolved.Config)),
 		Policy: validations.Policy(k.resolved.Config.Cluster),
 	}
 	if k.unread != nil {

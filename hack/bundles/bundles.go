@@ -18,7 +18,9 @@ type bundles struct {
 // minorBundle holds the releases of one minor version, oldest first.
 type minorBundle struct {
 	KubeVersion string
-	Releases    []release
+	// EndOfSupport is empty where Kubernetes supports the minor.
+	EndOfSupport publishedDate
+	Releases     []release
 }
 
 type release struct {
@@ -61,6 +63,9 @@ func buildBundles(ctx context.Context, input published, read kubeadmReader) (bun
 			return bundles{}, fmt.Errorf("release %s: %w", entry.version, err)
 		}
 		result.add(entry.version, buildRelease(entry, facts))
+	}
+	for i, minor := range result.Minors {
+		result.Minors[i].EndOfSupport = input.EndOfSupport[minor.KubeVersion]
 	}
 	return result, nil
 }
@@ -151,6 +156,9 @@ spec:
   versionsBundles:
 {{- range .Minors }}
   - kubeVersion: "{{ .KubeVersion }}"
+{{- with .EndOfSupport.Date }}
+    endOfSupport: "{{ . }}"
+{{- end }}
     releases:
 {{- range .Releases }}
     # etcd, CoreDNS, pause: ` + kubernetesModule + `@{{ .Version }} ` + constantsFile + `

@@ -12,7 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/hack/source"
 )
 
-// names is the part of constants.go that is the same in all releases from 1.30
+// names is the part of constants.go that is the same in all releases from 1.25
 // to 1.36.
 const names = `
 const (
@@ -210,6 +210,8 @@ func TestRender(t *testing.T) {
 name: test
 sources:
   here: this test
+endOfSupport:
+  "1.33": {date: "2026-06-28", source: here}
 releases:
 - version: v1.34.10
 - version: v1.34.4
@@ -252,6 +254,7 @@ metadata:
 spec:
   versionsBundles:
   - kubeVersion: "1.33"
+    endOfSupport: "2026-06-28"
     releases:
     # etcd, CoreDNS, pause: k8s.io/kubernetes@v1.33.6 cmd/kubeadm/app/constants/constants.go
     - version: v1.33.6
@@ -326,6 +329,14 @@ func TestParsePublishedRefusesSlips(t *testing.T) {
 		"release twice": {
 			releases: "- version: v1.34.4\n- version: v1.34.4\n",
 			want:     "release v1.34.4 is there twice",
+		},
+		"end of support of a minor that is not there": {
+			releases: "- version: v1.34.4\nendOfSupport: {\"1.33\": {date: \"2026-06-28\", source: here}}\n",
+			want:     `end of support of "1.33": no release is of this minor`,
+		},
+		"end of support that is no day": {
+			releases: "- version: v1.34.4\nendOfSupport: {\"1.34\": {date: 2026-10, source: here}}\n",
+			want:     `end of support of "1.34": date "2026-10" is not of the form 2026-02-28`,
 		},
 		"no release version": {
 			releases: "- version: v1.34.4-rc.1\n",

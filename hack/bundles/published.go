@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -18,8 +19,16 @@ type published struct {
 	Name string `json:"name"`
 	// Sources says in words where the digests were copied from. The releases
 	// refer to its keys.
-	Sources  map[string]string  `json:"sources"`
-	Releases []publishedRelease `json:"releases"`
+	Sources map[string]string `json:"sources"`
+	// EndOfSupport has the minors that Kubernetes no longer supports, such as "1.25".
+	EndOfSupport map[string]publishedDate `json:"endOfSupport,omitempty"`
+	Releases     []publishedRelease       `json:"releases"`
+}
+
+// publishedDate is a day.
+type publishedDate struct {
+	Date   string `json:"date"`
+	Source string `json:"source"`
 }
 
 // publishedRelease is what is known from the publishers of one release.
@@ -76,6 +85,17 @@ func (p published) validate() error {
 	if len(p.Releases) == 0 {
 		errs = append(errs, errors.New("releases are missing"))
 	}
+	minors := map[string]bool{}
+	for _, release := range p.Releases {
+		if version, err := parseVersion(release.Version); err == nil {
+			minors[version.KubeVersion()] = true
+		}
+	}
+	for _, minor := range slices.Sorted(maps.Keys(p.EndOfSupport)) {
+		if err := p.EndOfSupport[minor].validate(minors[minor], p.Sources); err != nil {
+			errs = append(errs, fmt.Errorf("end of support of %q: %w", minor, err))
+		}
+	}
 	seen := map[string]bool{}
 	for _, release := range p.Releases {
 		if seen[release.Version] {
@@ -87,6 +107,17 @@ func (p published) validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (d publishedDate) validate(hasReleases bool, sources map[string]string) error {
+	var errs []error
+	if !hasReleases {
+		errs = append(errs, errors.New("no release is of this minor"))
+	}
+	if _, err := time.Parse(time.DateOnly, d.Date); err != nil {
+		errs = append(errs, fmt.Errorf("date %q is not of the form 2026-02-28", d.Date))
+	}
+	return errors.Join(append(errs, checkSource(d.Source, sources))...)
 }
 
 func (r publishedRelease) validate(sources map[string]string) error {

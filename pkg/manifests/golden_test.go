@@ -28,7 +28,7 @@ func goldenCases(t testing.TB) []goldenCase {
 		t.Fatal(err)
 	}
 	cases := []goldenCase{{
-		"eks-a-modular-upgrades", "../../test/testdata/eks-a-modular-upgrades.yaml", "../../test/testdata/bundles-1.25-1.26.yaml",
+		"eks-a-modular-upgrades", "../../test/testdata/eks-a-modular-upgrades.yaml", "../../config/bundles/bundles.yaml",
 	}}
 	for _, spec := range specs {
 		cases = append(cases, goldenCase{filepath.Base(filepath.Dir(spec)), spec, "testdata/bundles.yaml"})

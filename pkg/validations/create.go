@@ -27,12 +27,11 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 		return Resolved{Warnings: config.Warnings}, config.Problems.OrNil()
 	}
 	errs := Spec(config.Cluster)
-	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running)
+	needs := Needs(config)
+	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running, needs)
 	errs = append(errs, unresolved...)
 	errs = append(errs, Versions(config.Cluster, versions)...)
-	if config.Docker != nil {
-		errs = append(errs, fetchedKubeadm(config.Cluster, versions, bundles)...)
-	}
+	errs = append(errs, fetchedKubeadm(config.Cluster, versions, bundles, needs)...)
 	problems := slices.Concat(config.Problems,
 		config.Locate(v1alpha1.ClusterKind, wellFounded(config, errs)),
 		config.Locate(v1alpha1.OIDCKind, OIDC(config.OIDC)),
@@ -42,8 +41,12 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 		config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)),
 		config.LocateWarnings(v1alpha1.AWSIamKind, AWSIamWarnings(config.AWSIam)),
 	)
+	err := problems.OrNil()
+	if err == nil {
+		warnings = append(warnings, config.LocateWarnings(v1alpha1.ClusterKind, versionWarnings(config.Cluster, versions, bundles, needs))...)
+	}
 	slices.SortStableFunc(warnings, func(a, b v1alpha1.Warning) int { return cmp.Compare(a.Line, b.Line) })
-	if err := problems.OrNil(); err != nil {
+	if err != nil {
 		return Resolved{Warnings: warnings}, err
 	}
 	return Resolved{Config: config, Versions: versions, Set: set, Warnings: warnings}, nil

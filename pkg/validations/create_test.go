@@ -42,9 +42,13 @@ func groups(lines ...string) string {
 
 func version(text string) v1alpha1.Version { return v1alpha1.MustParseVersion(text) }
 
-// release has downloads of kubeadm unless its version is 1.36.
+// release has downloads of kubeadm unless its version is 1.36, and a node image
+// unless it is 1.30.
 func release(text string) versionsbundle.Release {
 	r := versionsbundle.Release{Version: version(text)}
+	if !strings.HasPrefix(text, "v1.30.") {
+		r.NodeImages = map[string]string{"docker": "kindest/node:" + text}
+	}
 	if !strings.HasPrefix(text, "v1.36.") {
 		r.Kubeadm = map[string]versionsbundle.Download{"amd64": {URL: "https://dl.k8s.io/" + text}}
 	}
@@ -54,9 +58,11 @@ func release(text string) versionsbundle.Release {
 func bundles() *versionsbundle.Bundles {
 	b := &versionsbundle.Bundles{}
 	for _, text := range []string{"v1.30.5", "v1.31.5", "v1.34.2", "v1.34.3", "v1.35.1", "v1.36.1"} {
-		b.Spec.VersionsBundles = append(b.Spec.VersionsBundles, versionsbundle.VersionsBundle{
-			KubeVersion: version(text).Minor(), Releases: []versionsbundle.Release{release(text)},
-		})
+		bundle := versionsbundle.VersionsBundle{KubeVersion: version(text).Minor(), Releases: []versionsbundle.Release{release(text)}}
+		if strings.HasPrefix(text, "v1.30.") {
+			bundle.EndOfSupport = "2025-07-15"
+		}
+		b.Spec.VersionsBundles = append(b.Spec.VersionsBundles, bundle)
 	}
 	return b
 }
@@ -86,6 +92,7 @@ func TestCreate(t *testing.T) {
 	}
 	type byName = map[string]string
 	const noPlugin = "cluster.yaml:7: spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin"
+	const ended = "Kubernetes 1.30 has been out of support since 2025-07-15 and gets no security fixes; use a supported minor (https://kubernetes.io/releases)"
 	tests := map[string]struct {
 		text    string
 		running v1alpha1.ClusterVersions
@@ -118,6 +125,20 @@ func TestCreate(t *testing.T) {
 				"cluster.yaml:16: spec.bundlesRef: clusterctl-x takes versions from its own bundles or from --bundles; ignored",
 				"cluster.yaml:17: spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines",
 				"cluster.yaml:19: spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet",
+			}},
+		},
+		"no longer supported": {
+			strings.Replace(file, "1.34", "1.31", 1) + groups("{name: a, kubernetesVersion: 1.30}", "{name: b, kubernetesVersion: 1.30.5}"), v1alpha1.ClusterVersions{},
+			created{versions("v1.31.5", byName{"a": "v1.30.5", "b": "v1.30.5"}), set("v1.31.5", "v1.30.5"), []string{
+				"cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: " + ended,
+			}},
+		},
+		"no node image": {
+			onDocker(strings.Replace(file, "1.34", "1.30", 1)) + groups("{name: a}"), v1alpha1.ClusterVersions{},
+			created{versions("v1.30.5", byName{"a": "v1.30.5"}), set("v1.30.5"), []string{
+				"cluster.yaml:6: spec.kubernetesVersion: " + ended,
+				"cluster.yaml:6: spec.kubernetesVersion: the versions bundle of v1.30.5 has no node image for provider docker, which would take kindest/node:v1.30.5, and that may not exist; add it with --bundles, or ask for a version that has one",
+				noPlugin,
 			}},
 		},
 		"another management cluster": {file + "  managementCluster: {name: mgmt}\n", v1alpha1.ClusterVersions{}, created{versions("v1.34.3", nil), set("v1.34.3"), nil}},

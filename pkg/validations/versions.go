@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -49,9 +50,9 @@ func Versions(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) fiel
 // fetchedKubeadm returns the groups whose machines could not join: a node of an
 // older minor fetches the kubeadm of the control plane's version, which the
 // bundle must know then.
-func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, bundles *versionsbundle.Bundles) field.ErrorList {
+func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, bundles *versionsbundle.Bundles, needs versionsbundle.Needs) field.ErrorList {
 	release, found := bundles.Release(versions.ControlPlane)
-	if !found || len(release.Kubeadm) > 0 {
+	if !found || !needs.LacksKubeadm(release) {
 		return nil
 	}
 	policy := Policy(cluster)
@@ -68,6 +69,40 @@ func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions
 		}
 	}
 	return errs
+}
+
+// versionWarnings are about versions that Kubernetes no longer supports, and
+// about those that the bundles have no node image of.
+func versionWarnings(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, bundles *versionsbundle.Bundles, needs versionsbundle.Needs) []v1alpha1.Warning {
+	var warnings []v1alpha1.Warning
+	about := func(path *field.Path, version v1alpha1.Version) {
+		warn := func(format string, args ...any) {
+			text := fmt.Sprintf(format, args...)
+			if !slices.ContainsFunc(warnings, func(w v1alpha1.Warning) bool { return w.Text == text }) {
+				warnings = append(warnings, v1alpha1.Warning{Path: path.String(), Text: text})
+			}
+		}
+		release, known := bundles.Release(version)
+		if !known {
+			return
+		}
+		if ended := bundles.EndOfSupport(version); ended != "" {
+			warn("Kubernetes %s has been out of support since %s and gets no security fixes; use a supported minor (https://kubernetes.io/releases)", version.Minor(), ended)
+		}
+		if needs.LacksNodeImage(release) {
+			warn("%s", noNodeImage(version, needs))
+		}
+	}
+	about(field.NewPath("spec", "kubernetesVersion"), versions.ControlPlane)
+	for path, group := range pinned(cluster, versions) {
+		about(path, versions.WorkerNodeGroups[group.Name])
+	}
+	return warnings
+}
+
+// noNodeImage says what becomes of machines at a version without a node image.
+func noNodeImage(version v1alpha1.Version, needs versionsbundle.Needs) string {
+	return fmt.Sprintf("the versions bundle of %s has no node image for provider %s, which would take kindest/node:%s, and that may not exist; add it with --bundles, or ask for a version that has one", version, needs.NodeImage, version)
 }
 
 // withKubeadm are the versions with a download of kubeadm.

@@ -52,13 +52,11 @@ func Way(config *v1alpha1.Config, p plan.Plan, bundles *versionsbundle.Bundles) 
 // nodeImages returns for which of the versions that a plan brings about the
 // bundles know no image of the provider's machines.
 func nodeImages(config *v1alpha1.Config, versions []v1alpha1.Version, bundles *versionsbundle.Bundles) []string {
-	if config.Docker == nil {
-		return nil
-	}
 	var reasons []string
+	needs := Needs(config)
 	for _, version := range versions {
-		if release, known := bundles.Release(version); known && release.NodeImages[docker.Name] == "" {
-			reasons = append(reasons, fmt.Sprintf("the versions bundle of %s has no node image for provider %s, which would take kindest/node:%s, and that may not exist; add it with --bundles, or ask for a version that has one", version, docker.Name, version))
+		if release, known := bundles.Release(version); known && needs.LacksNodeImage(release) {
+			reasons = append(reasons, noNodeImage(version, needs))
 		}
 	}
 	return reasons
@@ -68,27 +66,28 @@ func nodeImages(config *v1alpha1.Config, versions []v1alpha1.Version, bundles *v
 // another minor; it is empty where they can.
 func join(config *v1alpha1.Config, group string, controlPlane, version v1alpha1.Version, bundles *versionsbundle.Bundles) string {
 	release, known := bundles.Release(controlPlane)
-	if config.Docker == nil || version.Minor() == controlPlane.Minor() || !known || len(release.Kubeadm) > 0 {
+	if version.Minor() == controlPlane.Minor() || !known || !joining(config).LacksKubeadm(release) {
 		return ""
 	}
 	return fmt.Sprintf("new machines of group %s at %s need kubeadm %s to join, and the versions bundle has no download of it; add it with --bundles, or ask for control planes with a download: %s",
 		group, version, controlPlane, withKubeadm(bundles))
 }
 
-// Passable are the releases that a control plane may pass through: where the
-// provider's machines need an image those that have one, of a minor without
-// any all of them.
-func Passable(config *v1alpha1.Config, bundles *versionsbundle.Bundles) []v1alpha1.Version {
-	has := map[v1alpha1.Minor]bool{}
-	needed := func(r versionsbundle.Release) bool { return config.Docker == nil || r.NodeImages[docker.Name] != "" }
-	for _, release := range bundles.Releases() {
-		has[release.Version.Minor()] = has[release.Version.Minor()] || needed(release)
+// Needs is what the machines of a cluster need of a release. The kubeadm of the
+// control plane's is needed as long as a group is to have an older minor.
+func Needs(config *v1alpha1.Config) versionsbundle.Needs {
+	needs := joining(config)
+	spec := config.Cluster.Spec
+	needs.Kubeadm = needs.Kubeadm && slices.ContainsFunc(spec.WorkerNodeGroupConfigurations, func(group v1alpha1.WorkerNodeGroupConfiguration) bool {
+		return group.Pinned() && group.KubernetesVersion.Minor() != spec.KubernetesVersion.Minor()
+	})
+	return needs
+}
+
+// joining is what machines need of a release that join at an older minor.
+func joining(config *v1alpha1.Config) versionsbundle.Needs {
+	if config.Docker == nil {
+		return versionsbundle.Needs{}
 	}
-	var versions []v1alpha1.Version
-	for _, release := range bundles.Releases() {
-		if needed(release) || !has[release.Version.Minor()] {
-			versions = append(versions, release.Version)
-		}
-	}
-	return versions
+	return docker.Needs()
 }

@@ -119,29 +119,24 @@ func TestWay(t *testing.T) {
 	}
 }
 
-// TestPassable: which releases a control plane may pass through.
-func TestPassable(t *testing.T) {
+// TestNeeds: what the machines of a cluster need decides which releases its
+// minors stand for.
+func TestNeeds(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		text   string
-		images []string
-		want   []string
+		text string
+		want versionsbundle.Needs
 	}{
-		"machines that need no image":        {file, nil, []string{"v1.32.1", "v1.33.1", "v1.33.2", "v1.34.1"}},
-		"no image at all":                    {onDocker(file), nil, []string{"v1.32.1", "v1.33.1", "v1.33.2", "v1.34.1"}},
-		"a minor with an image for one":      {onDocker(file), []string{"v1.33.1"}, []string{"v1.32.1", "v1.33.1", "v1.34.1"}},
-		"a minor with an image for each one": {onDocker(file), []string{"v1.33.1", "v1.33.2"}, []string{"v1.32.1", "v1.33.1", "v1.33.2", "v1.34.1"}},
-		"an image for each minor":            {onDocker(file), []string{"v1.32.1", "v1.33.2", "v1.34.1"}, []string{"v1.32.1", "v1.33.2", "v1.34.1"}},
+		"simulated machines":               {file + groups("{name: a, kubernetesVersion: 1.33}"), versionsbundle.Needs{}},
+		"docker":                           {onDocker(file) + groups("{name: a}"), versionsbundle.Needs{NodeImage: "docker"}},
+		"docker, a group at its own minor": {onDocker(file) + groups("{name: a}", "{name: b, kubernetesVersion: 1.33}"), versionsbundle.Needs{NodeImage: "docker", Kubeadm: true}},
+		"docker, a group pinned to the control plane's minor": {onDocker(file) + groups("{name: a, kubernetesVersion: 1.34.1}"), versionsbundle.Needs{NodeImage: "docker"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := []string{}
-			for _, release := range validations.Passable(decode(t, test.text), wayBundles(test.images, nil)) {
-				got = append(got, release.String())
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("releases (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, validations.Needs(decode(t, test.text))); diff != "" {
+				t.Errorf("needs (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -22,14 +22,40 @@ type Bundles struct {
 	Spec       BundlesSpec `json:"spec"`
 }
 
-// OfClass are the versions of a ClusterClass, of which nothing else is known: a
-// class has the rest itself.
-func OfClass(class string, versions []v1alpha1.Version) *Bundles {
+// OfClass are the versions of a ClusterClass, with what these bundles know of
+// them. A class has the rest itself.
+func (b *Bundles) OfClass(class string, versions []v1alpha1.Version) *Bundles {
 	bundles := &Bundles{Kind: classKind, Metadata: Meta{Name: class}}
 	for _, version := range versions {
-		bundles.Spec.VersionsBundles = append(bundles.Spec.VersionsBundles, VersionsBundle{KubeVersion: version.Minor(), Releases: []Release{{Version: version}}})
+		release, known := b.Release(version)
+		if !known {
+			release = VersionOnly(version)
+		}
+		bundles.Spec.VersionsBundles = append(bundles.Spec.VersionsBundles, VersionsBundle{
+			KubeVersion: version.Minor(), EndOfSupport: b.endOfSupport(version.Minor()), Releases: []Release{release},
+		})
 	}
 	return bundles
+}
+
+// VersionOnly is a release of which nothing but the version is known.
+func VersionOnly(version v1alpha1.Version) Release {
+	return Release{Version: version, VersionOnly: true}
+}
+
+// EndOfSupport is the day on which Kubernetes ended its support of a version;
+// empty where it supports it, or nothing is known of it.
+func (b *Bundles) EndOfSupport(version v1alpha1.Version) string {
+	return b.endOfSupport(version.Minor())
+}
+
+func (b *Bundles) endOfSupport(minor v1alpha1.Minor) string {
+	for _, bundle := range b.Spec.VersionsBundles {
+		if bundle.KubeVersion == minor && bundle.EndOfSupport != "" {
+			return bundle.EndOfSupport
+		}
+	}
+	return ""
 }
 
 // Meta names a release manifest.
@@ -45,6 +71,9 @@ type BundlesSpec struct {
 // VersionsBundle is the entry for one minor of Kubernetes.
 type VersionsBundle struct {
 	KubeVersion v1alpha1.Minor `json:"kubeVersion"`
+	// EndOfSupport is the day on which Kubernetes ended its support of the minor,
+	// as 2026-02-28. It is empty where that was to come when the bundles were made.
+	EndOfSupport string `json:"endOfSupport,omitempty"`
 	// Releases are the exact versions that can be had, several for a minor.
 	Releases []Release `json:"releases"`
 }
@@ -58,6 +87,8 @@ type Release struct {
 	NodeImages map[string]string `json:"nodeImages,omitempty"`
 	// Kubeadm maps an architecture, as Go calls it, to the program.
 	Kubeadm map[string]Download `json:"kubeadm,omitempty"`
+	// VersionOnly is true where nothing else is known: a ClusterClass has the rest.
+	VersionOnly bool `json:"-"`
 }
 
 // Images are full references of container images, with tag.

@@ -244,10 +244,14 @@ func TestBundlesOfClusterctlX(t *testing.T) {
 	bundles := parse(t, string(config.Bundles))
 	var minors []string
 	for _, bundle := range bundles.Spec.VersionsBundles {
-		minors = append(minors, bundle.KubeVersion.String())
+		minors = append(minors, strings.TrimSpace(bundle.KubeVersion.String()+" "+bundle.EndOfSupport))
 	}
-	if diff := cmp.Diff([]string{"1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36"}, minors); diff != "" {
-		t.Errorf("minors (-want +got):\n%s", diff)
+	want := []string{
+		"1.25 2023-10-28", "1.26 2024-02-28", "1.27 2024-07-16", "1.28 2024-10-22", "1.29 2025-02-28", "1.30 2025-07-15",
+		"1.31 2025-11-11", "1.32 2026-02-28", "1.33 2026-06-28", "1.34 2026-10-27", "1.35", "1.36",
+	}
+	if diff := cmp.Diff(want, minors); diff != "" {
+		t.Errorf("minors with the end of their support (-want +got):\n%s", diff)
 	}
 	for _, release := range bundles.Releases() {
 		images := release.Images
@@ -258,5 +262,37 @@ func TestBundlesOfClusterctlX(t *testing.T) {
 		if diff := cmp.Diff(slices.Repeat([]string{release.Version.String()}, 4), tags); diff != "" {
 			t.Errorf("%s: tags of Kubernetes' own images (-want +got):\n%s", release.Version, diff)
 		}
+	}
+}
+
+// TestBundlesOfClusterctlXOnDocker: of each minor there is a patch that machines
+// of docker can be made of, and of each but the newest one whose kubeadm machines
+// of older minors can download.
+func TestBundlesOfClusterctlXOnDocker(t *testing.T) {
+	t.Parallel()
+	bundles := parse(t, string(config.Bundles))
+	needs := versionsbundle.Needs{NodeImage: "docker", Kubeadm: true}
+	var got []string
+	for _, bundle := range bundles.Spec.VersionsBundles {
+		desired, set, errs := versionsbundle.Resolve(clusterOf(t, bundle.KubeVersion.String()), bundles, v1alpha1.ClusterVersions{}, needs)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		release := set[desired.ControlPlane]
+		line := release.Version.String()
+		if needs.LacksNodeImage(release) {
+			line += " without node image"
+		}
+		if needs.LacksKubeadm(release) {
+			line += " without kubeadm"
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"v1.25.16", "v1.26.15", "v1.27.16", "v1.28.15", "v1.29.8", "v1.30.8", "v1.31.4", "v1.32.2", "v1.33.7", "v1.34.3", "v1.35.0",
+		"v1.36.1 without kubeadm",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -23,16 +23,17 @@ func (s Set) Releases() []Release {
 
 // Resolve turns what the user wrote into exact versions: an exact version into
 // itself; a minor into the patch of it that runs already, else into the newest
-// in the bundles, which for a worker node group is the newest that is not newer
-// than the control plane. Every version must have a release. The errors name
-// the fields of the Cluster document.
+// in the bundles of those that lack the least of what is needed, which for a
+// worker node group is not newer than the control plane. Every version must have
+// a release. The errors name the fields of the Cluster document.
 //
 // running holds the versions of the live cluster and is zero where there is none.
-func Resolve(cluster *v1alpha1.Cluster, bundles *Bundles, running v1alpha1.ClusterVersions) (v1alpha1.ClusterVersions, Set, field.ErrorList) {
-	r := resolver{bundles: bundles, set: Set{}}
+func Resolve(cluster *v1alpha1.Cluster, bundles *Bundles, running v1alpha1.ClusterVersions, needs Needs) (v1alpha1.ClusterVersions, Set, field.ErrorList) {
+	r := resolver{bundles: bundles, set: Set{}, needs: needs}
 	spec := field.NewPath("spec")
 	desired := v1alpha1.ClusterVersions{WorkerNodeGroups: map[string]v1alpha1.Version{}}
 	desired.ControlPlane = r.resolve(cluster.Spec.KubernetesVersion, running.ControlPlane, v1alpha1.Version{}, spec.Child("kubernetesVersion"))
+	r.needs.Kubeadm = false // machines of a group fetch that of the control plane
 	for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
 		version := desired.ControlPlane
 		if group.Pinned() {
@@ -88,6 +89,7 @@ func OnlyMissing(err error) bool {
 
 type resolver struct {
 	bundles *Bundles
+	needs   Needs
 	set     Set
 	errs    field.ErrorList
 }
@@ -119,24 +121,16 @@ func (r *resolver) choose(wanted v1alpha1.KubernetesVersion, running, limit v1al
 	if _, known := r.bundles.Release(running); known && running.Minor() == wanted.Minor() {
 		return running, true
 	}
-	var newest, oldest v1alpha1.Version
-	for _, version := range r.bundles.Versions() {
-		if version.Minor() != wanted.Minor() {
-			continue
-		}
-		if oldest.IsZero() {
-			oldest = version
-		}
-		if limit.IsZero() || !version.After(limit) {
-			newest = version
-		}
+	offered := r.bundles.offered(wanted.Minor(), limit, r.needs)
+	if len(offered) > 0 {
+		return offered[len(offered)-1].Version, true
 	}
-	if newest.IsZero() {
+	if offered = r.bundles.offered(wanted.Minor(), v1alpha1.Version{}, r.needs); len(offered) > 0 {
 		// All patches are newer than the control plane: the skew policy has
 		// the better words for that than "not found".
-		newest = oldest
+		return offered[0].Version, true
 	}
-	return newest, !newest.IsZero()
+	return v1alpha1.Version{}, false
 }
 
 // available lists the versions there are, a minor at a time.

@@ -185,7 +185,7 @@ func TestResolve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got resolved
-			desired, set, errs := versionsbundle.Resolve(test.cluster, bundles, test.running)
+			desired, set, errs := versionsbundle.Resolve(test.cluster, bundles, test.running, versionsbundle.Needs{})
 			got.Versions, got.Set = desired, set
 			for _, err := range errs {
 				got.Errs = append(got.Errs, err.Error())
@@ -201,7 +201,7 @@ func TestResolve(t *testing.T) {
 func TestResolveOrdersBuilds(t *testing.T) {
 	t.Parallel()
 	bundles := bundlesOf("v1.34.2+vendor.10", "v1.34.2+vendor.9", "v1.34.2")
-	desired, _, errs := versionsbundle.Resolve(clusterOf(t, "1.34", pin{"a", "1.34"}), bundles, versions("v1.34.2+vendor.9", nil))
+	desired, _, errs := versionsbundle.Resolve(clusterOf(t, "1.34", pin{"a", "1.34"}), bundles, versions("v1.34.2+vendor.9", nil), versionsbundle.Needs{})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

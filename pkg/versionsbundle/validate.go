@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -24,6 +25,9 @@ func (b *Bundles) validate() field.ErrorList {
 	for i, bundle := range b.Spec.VersionsBundles {
 		at := path.Index(i)
 		errs = append(errs, unique(minors, bundle.KubeVersion, at.Child("kubeVersion"), "a minor such as \"1.34\"")...)
+		if _, err := time.Parse(time.DateOnly, bundle.EndOfSupport); err != nil && bundle.EndOfSupport != "" {
+			errs = append(errs, field.Invalid(at.Child("endOfSupport"), bundle.EndOfSupport, "must be a day such as \"2026-02-28\""))
+		}
 		if len(bundle.Releases) == 0 {
 			errs = append(errs, field.Required(at.Child("releases"), "a versions bundle has one or more"))
 		}

@@ -26,6 +26,9 @@ func New() (Provider, error) {
 	return Provider{fetchKubeadm: string(script)}, nil
 }
 
+// Needs is what its machines need of a release.
+func Needs() versionsbundle.Needs { return versionsbundle.Needs{NodeImage: Name, Kubeadm: true} }
+
 // Name of the provider.
 func (Provider) Name() string { return Name }
 
