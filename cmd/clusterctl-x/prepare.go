@@ -57,9 +57,17 @@ type origin struct {
 	recorded management.Record
 	// holds of a live cluster.
 	holds []state.Hold
+	// claimed are the groups of a live cluster that the file describes and others made.
+	claimed []state.Part
 	// names of objects on the management cluster, as Kind/name, by the names that they
 	// are generated under.
 	names map[string]string
+}
+
+// originOf is what is seen of a live cluster.
+func originOf(cluster state.Cluster) origin {
+	claimed := slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Claimed })
+	return origin{metadata: plan.MetadataOf(cluster, ""), start: plan.StartOf(cluster), holds: cluster.Holds, claimed: claimed}
 }
 
 // fingerprint of a file.
@@ -94,8 +102,17 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	} else {
 		err = p.prepareClassic(in, from, o)
 	}
-	p.plan.Notes = slices.Concat(p.plan.Notes, p.unremediatedNotes(), p.plan.HeldNotes(p.begun(from), from.holds))
+	p.plan.Notes = slices.Concat(p.plan.Notes, claimNotes(from.claimed), p.unremediatedNotes(), p.plan.HeldNotes(p.begun(from), from.holds))
 	return p, err
+}
+
+// claimNotes say which MachineDeployments of others become groups of the file.
+func claimNotes(claimed []state.Part) []string {
+	var notes []string
+	for _, part := range claimed {
+		notes = append(notes, fmt.Sprintf("%s has the name of group %s, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it", part.Object, part.Name))
+	}
+	return notes
 }
 
 // begun tells whether an upgrade is on its way that the plan is about.

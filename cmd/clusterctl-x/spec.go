@@ -49,6 +49,19 @@ func addFile(cmd *cobra.Command, file *string, usage string) {
 	cmd.Flags().VarP((*fileFlag)(file), "filename", "f", usage)
 }
 
+// claims are the groups that the cluster of the file may have under the names that
+// clusterctl-x gives them. A ClusterClass has its MachineDeployments under other names,
+// but for pinned groups.
+func (s spec) claims() []string {
+	var names []string
+	for _, group := range s.config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		if !s.managed() || group.Pinned() {
+			names = append(names, group.Name)
+		}
+	}
+	return names
+}
+
 // readSpec reads the file of -f; "-" is standard input.
 func (a *app) readSpec(file string) (spec, error) {
 	if file == "" {

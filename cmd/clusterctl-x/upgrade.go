@@ -156,19 +156,19 @@ func (a *app) observe(ctx context.Context, l *live) error {
 	if err := l.spec.sameMaker(cluster); err != nil {
 		return err
 	}
+	cluster = cluster.Claim(l.spec.claims())
 	record, recorded, err := l.Record(ctx, l.key)
 	if err != nil {
 		return err
 	}
 	l.state = cluster
-	l.origin = origin{
-		metadata: plan.MetadataOf(cluster, fingerprint(l.spec.data)), start: plan.StartOf(cluster),
-		compare: func(objects []*unstructured.Unstructured) ([]management.Change, error) {
-			return l.Compare(ctx, objects)
-		},
+	l.origin = originOf(cluster)
+	l.origin.metadata.Spec = fingerprint(l.spec.data)
+	l.origin.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
+		return l.Compare(ctx, objects)
 	}
 	l.origin.unused = func(keep []*unstructured.Unstructured) ([]string, error) { return l.Unused(ctx, l.key, keep) }
-	l.origin.recorded, l.origin.holds = record, cluster.Holds
+	l.origin.recorded = record
 	l.spec, l.origin.before = l.spec.withRecord(record, recorded, l.key.String())
 	if cluster.Topology != nil {
 		return a.observeManaged(ctx, l)
@@ -272,6 +272,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Native:      p.native,
 		Continued:   p.begun(l.origin),
 		Templates:   p.templates(),
+		Claimed:     l.state.Claimed(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {
 			last = now

@@ -167,6 +167,7 @@ func (k asked) left(cluster state.Cluster) (plan.Plan, error) {
 	if k.resolved.Config == nil {
 		return plan.Plan{}, errors.New("the cluster has no record of this version of clusterctl-x")
 	}
+	cluster = cluster.Claim(spec{config: k.resolved.Config}.claims())
 	start := plan.StartOf(cluster)
 	in := plan.Input{
 		Start: start, Target: target(k.resolved, start), Releases: k.releases.releases().Offered(validations.Needs(k.resolved.Config)),

@@ -131,6 +131,7 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 	if !exists || cluster.Deleting {
 		return false, gone(f.key)
 	}
+	cluster = cluster.Claim(f.Claimed)
 	defer func() {
 		f.Show(Progress{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Cluster: cluster})
 	}()

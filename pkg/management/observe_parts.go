@@ -21,6 +21,7 @@ func (s snapshot) state() state.Cluster {
 		Name:         s.cluster.Name,
 		Namespace:    s.cluster.Namespace,
 		UID:          string(s.cluster.UID),
+		Foreign:      s.cluster.Labels[ClusterLabel] == "",
 		Generation:   s.cluster.Generation,
 		Created:      s.cluster.CreationTimestamp.Time,
 		Phase:        s.cluster.Status.Phase,

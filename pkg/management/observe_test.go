@@ -81,7 +81,7 @@ func aCluster() snapshot {
 	provisioned := true
 	one := int32(1)
 	worker := machineSpec(workerVersion, "c-md-0", "c-md-0")
-	cluster := objectMeta("c", nil)
+	cluster := objectMeta("c", map[string]string{ClusterLabel: "c"})
 	cluster.UID = "uid"
 	return snapshot{
 		cluster: clusterv1.Cluster{
@@ -183,6 +183,9 @@ func TestClusterState(t *testing.T) {
 	t.Parallel()
 	testState(t, map[string]stateTest{
 		"done": {func(*snapshot) {}, func(*state.Cluster) {}},
+		"made by others": {
+			func(s *snapshot) { delete(s.cluster.Labels, ClusterLabel) }, func(c *state.Cluster) { c.Foreign = true },
+		},
 		"infrastructure not provisioned": {
 			func(s *snapshot) {
 				s.cluster.Status.Initialization = clusterv1.ClusterInitializationStatus{}
@@ -315,7 +318,7 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 		labels[clusterv1.ClusterNameLabel] = cluster
 		object.SetLabels(labels)
 	}
-	c, other := aCluster(), clusterv1.Cluster{ObjectMeta: objectMeta("other", nil)}
+	c, other := aCluster(), clusterv1.Cluster{ObjectMeta: objectMeta("other", map[string]string{ClusterLabel: "other"})}
 	blocked := func(name string) clusterv1.MachineSet {
 		set := machineSet(name, machineSpec("v1.32.1", "c-md-0", "c-md-0"))
 		set.Status.Conditions = condition(clusterv1.MachineSetScalingUpCondition, metav1.ConditionTrue, "Scaling up from 0 to 1 replicas is blocked because:\n* preflight of "+name)

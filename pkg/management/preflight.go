@@ -132,7 +132,7 @@ func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	err := c.Watch(limited, key, func(now state.Cluster, exists bool) (bool, error) {
 		if exists {
-			cluster = now
+			cluster = now.Claim(cluster.Claimed())
 		}
 		return !exists || !unseen(now), nil
 	})

@@ -102,6 +102,7 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 	if !exists || cluster.Deleting {
 		return false, gone(r.key)
 	}
+	cluster = cluster.Claim(r.Claimed)
 	if err := r.undisturbed(cluster); err != nil {
 		return false, err
 	}

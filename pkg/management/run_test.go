@@ -97,6 +97,24 @@ func TestRunHolds(t *testing.T) {
 	w.ends(r)
 }
 
+// TestRunTakesOverAGroup: a group whose MachineDeployment others made moves like any
+// other, before it has the label of a group and afterwards.
+func TestRunTakesOverAGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1"),
+		beside(stepOf(plan.InPlace, "", "", "md-0")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
+	r := w.run(p, 1, nil)
+	r.Claimed = []string{"md-0"}
+	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1", "apply MachineHealthCheck/c-md-0")
+	w.seen.WorkerNodeGroups[0].Foreign = true // the cache is behind
+	w.advances(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1")...)
+	w.roll(controlPlane)
+	w.sees(r, 2, groupTo("md-0", "v1.33.1")...)
+	w.roll("md-0")
+	w.ends(r)
+}
+
 // TestRunScalesBeforeItRolls: a group whose count changes comes to rest before
 // its machines are replaced; others need not wait for it.
 func TestRunScalesBeforeItRolls(t *testing.T) {

@@ -57,6 +57,9 @@ type Upgrade struct {
 	// Partial is true for a plan about a part of the cluster only: what the other
 	// parts no longer need is left alone then.
 	Partial bool
+	// Claimed are the groups of the file whose MachineDeployments others made, and that
+	// have no label of clusterctl-x yet.
+	Claimed []string
 	// Continued is true for what is left of an upgrade that an earlier run began.
 	Continued bool
 	// Force takes over fields that others own.

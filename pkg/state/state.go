@@ -14,6 +14,8 @@ type Cluster struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	UID       string `json:"uid,omitempty"`
+	// Foreign is true for a cluster that clusterctl-x has never written.
+	Foreign bool `json:"foreign,omitempty"`
 	// Generation of the Cluster object.
 	Generation int64     `json:"generation,omitempty"`
 	Created    time.Time `json:"created"`
@@ -59,6 +61,8 @@ type Part struct {
 	Object string `json:"object"` // Kind/name
 	// Foreign is true for a group that somebody else made.
 	Foreign bool `json:"foreign,omitempty"`
+	// Claimed is true for a group that somebody else made and that a file describes.
+	Claimed bool `json:"-"`
 	// Detached is true for a worker node group of a cluster from a ClusterClass that
 	// the topology does not take along: it does not own its MachineDeployment, or was
 	// given a version for it.
@@ -204,18 +208,21 @@ func (m Machine) of(version v1alpha1.Version) bool {
 	return m.Version == version && !m.Outdated
 }
 
-// Done tells whether all parts of the cluster are as wanted, and its add-ons
-// applied. A cluster that is being deleted never is. What somebody else made of
-// it is theirs to look after.
+// Done reports whether all parts of the cluster are as wanted, and its add-ons
+// applied. A cluster that is being deleted never is. Groups that others made count in
+// a cluster that is theirs, and not beside groups of clusterctl-x.
 func (c Cluster) Done() bool {
 	for _, part := range c.Parts() {
-		if !part.Foreign && !part.Done() {
+		if c.counts(part) && !part.Done() {
 			return false
 		}
 	}
 	_, pending := c.pendingAddOn()
 	return c.Infrastructure == "" && !c.Deleting && !pending && c.carriedOver()
 }
+
+// counts reports whether the cluster is not done before a part is.
+func (c Cluster) counts(part Part) bool { return c.Foreign || !part.Foreign }
 
 // pendingAddOn is the first add-on that is not applied.
 func (c Cluster) pendingAddOn() (AddOn, bool) {

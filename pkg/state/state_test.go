@@ -188,6 +188,19 @@ func TestCluster(t *testing.T) {
 		"done":            {func(*state.Cluster) {}, seen{true, ""}},
 		"done, no groups": {func(c *state.Cluster) { c.WorkerNodeGroups = nil }, seen{true, ""}},
 		"nothing there":   {func(c *state.Cluster) { *c = state.Cluster{ControlPlane: state.Part{Name: v1alpha1.ControlPlaneName}} }, seen{false, "control-plane: 0 of 0 machines ready; Cluster API does not report it as available yet"}},
+		"a group of others beside ours": {
+			func(c *state.Cluster) {
+				c.WorkerNodeGroups = append(c.WorkerNodeGroups, part("theirs", func(p *state.Part) { p.Foreign, p.Replicas = true, 4 }))
+			},
+			seen{true, ""},
+		},
+		"a group of a cluster of others": {
+			func(c *state.Cluster) {
+				c.Foreign = true
+				c.WorkerNodeGroups = []state.Part{part("theirs", func(p *state.Part) { p.Foreign, p.Replicas = true, 4 })}
+			},
+			seen{false, "theirs: 2 of 4 machines ready at v1.34.2"},
+		},
 		"infrastructure missing": {
 			func(c *state.Cluster) { c.Infrastructure = "not provisioned yet" },
 			seen{false, "infrastructure: not provisioned yet"},

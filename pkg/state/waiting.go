@@ -18,7 +18,7 @@ func (c Cluster) Waiting() string {
 		return obstacle
 	}
 	for _, part := range c.Parts() {
-		if !part.Foreign && !part.Done() {
+		if c.counts(part) && !part.Done() {
 			return part.Waiting()
 		}
 	}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// TestPlanOfClaimedGroup: a MachineDeployment of others that has the name of a group
+// is planned as that group: its machines are replaced, for fields that have a name,
+// and it is in the way of an upgrade like any other group.
+func TestPlanOfClaimedGroup(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles, err := versionsbundle.Parse("bundles", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	specOf := func(version string) spec {
+		text := stagesSpec(version, "{name: md-0}")
+		return spec{data: []byte(text), config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
+	}
+	const label = "md-0: MachineDeployment/prod-md-0 metadata.labels.clusterctl-x.io/worker-node-group would become md-0"
+	const commands = "md-0: KubeadmConfigTemplate spec.template.spec.preKubeadmCommands would be removed"
+	const note = "MachineDeployment/prod-md-0 has the name of group md-0, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it"
+	for name, test := range map[string]struct {
+		version string
+		own     bool // its bootstrap template
+		want    []string
+	}{
+		"only the label is missing": {"1.31", false, []string{"InPlace: changes of md-0 in place", label, note}},
+		"a bootstrap template of its own": {"1.31", true, []string{
+			"InPlace: changes of md-0 in place", label,
+			"Template: other machines for md-0 at v1.31.9", commands, note,
+		}},
+		"an upgrade": {"1.32", true, []string{
+			"InPlace: changes of md-0 in place", label,
+			"ControlPlane: the control plane from v1.31.9 to v1.32.7",
+			"Workers: md-0 from v1.31.9 to v1.32.7", commands, note,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			live := liveWithoutLabel(t, specOf("1.31"), test.own)
+			version := v1alpha1.MustParseVersion("v1.31.9")
+			group := managedPart("md-0", "MachineDeployment/prod-md-0", version, nil)
+			group.Foreign = true
+			three := int32(3)
+			s := specOf(test.version)
+			cluster := state.Cluster{
+				Name: "prod", Namespace: "default", ControlPlane: managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod", version, &three), WorkerNodeGroups: []state.Part{group},
+			}.Claim(s.claims())
+			from := originOf(cluster)
+			from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
+				return compareOffline(live, objects)
+			}
+			from.unused = func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
+			p, err := (&app{}).prepare(s, from, upgradeOptions{}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, linesOf(p.plan)); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+			if added := (plan.Machines{}); p.plan.MachinesAdded != added {
+				t.Errorf("%v machines are added", p.plan.MachinesAdded)
+			}
+		})
+	}
+}
+
+// liveWithoutLabel are the objects of a spec as another tool may have made them: the
+// MachineDeployment is not marked as a group, and may have a bootstrap template of its
+// own.
+func liveWithoutLabel(t *testing.T, s spec, own bool) []*unstructured.Unstructured {
+	t.Helper()
+	live := renderedObjects(t, s)
+	for _, object := range live {
+		switch {
+		case object.GetKind() == "MachineDeployment":
+			labels := object.GetLabels()
+			delete(labels, management.WorkerNodeGroupLabel)
+			object.SetLabels(labels)
+			if own {
+				if err := unstructured.SetNestedField(object.Object, "own", append(changes.References("MachineDeployment")[0], "name")...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		case own && object.GetKind() == "KubeadmConfigTemplate":
+			object.SetName("own")
+			if err := unstructured.SetNestedStringSlice(object.Object, []string{"echo hello"}, "spec", "template", "spec", "preKubeadmCommands"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return live
+}
