@@ -8,6 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 # The embedded management cluster's programs come from the modules that the
 # go.mod of cmd/clusterctl-x-embedded pins.
 EMBEDDED  := cmd/clusterctl-x-embedded
+BIN       := bin
 MANIFESTS := $(EMBEDDED)/internal/manifests/manifests.json
 APISERVER := k8s.io/kubernetes/cmd/kube-apiserver
 CORE      := sigs.k8s.io/cluster-api/core
@@ -43,13 +44,13 @@ download:
 
 .PHONY: cli
 cli:
-	@hack/part clusterctl-x go build -v -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/clusterctl-x
+	@hack/part clusterctl-x go build -v -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ ./cmd/clusterctl-x
 
 .PHONY: embedded
 embedded: generate-embedded
-	@hack/part kube-apiserver go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/embedded/ $(APISERVER)
-	@hack/part cluster-api-core go build -C $(EMBEDDED) -v -ldflags '-s -w' -o ../../bin/embedded/cluster-api-core $(CORE)
-	@hack/part clusterctl-x-embedded go build -C $(EMBEDDED) -v -ldflags '-s -w' -o ../../bin/embedded/ .
+	@hack/part kube-apiserver go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o $(abspath $(BIN))/embedded/ $(APISERVER)
+	@hack/part cluster-api-core go build -C $(EMBEDDED) -v -ldflags '-s -w' -o $(abspath $(BIN))/embedded/cluster-api-core $(CORE)
+	@hack/part clusterctl-x-embedded go build -C $(EMBEDDED) -v -ldflags '-s -w' -o $(abspath $(BIN))/embedded/ .
 
 .PHONY: generate-embedded
 generate-embedded: $(MANIFESTS)
@@ -73,6 +74,7 @@ test: build kubectl vet ## run the unit tests and the core of the end-to-end tes
 .PHONY: test-unit
 test-unit: ## run the tests that need no management cluster
 	go test -shuffle=on $$(go list ./... | grep -v /test/e2e)
+	cd hack/dist && go test ./...
 
 .PHONY: test-embedded
 test-embedded: generate-embedded ## run the tests of the embedded management cluster's programs
@@ -91,6 +93,7 @@ vet: generate-embedded
 	test -z "$$(gofmt -l cmd config hack pkg test | tee /dev/stderr)"
 	go vet ./...
 	cd $(EMBEDDED) && go vet ./...
+	cd hack/dist && go vet ./...
 
 .PHONY: golden
 golden: ## write the golden files of the tests anew
@@ -128,15 +131,42 @@ verify: ## check that everything generated is what its source gives (downloads t
 	$(MAKE) schemas addons
 	go mod tidy -diff
 	cd $(EMBEDDED) && go mod tidy -diff
+	cd hack/dist && go mod tidy -diff
 	git diff --exit-code -- config/schemas config/addons
 
 .PHONY: schemas
 schemas: generate-embedded
 	cd $(EMBEDDED) && go run ./internal/manifests/schemas ../../config/schemas
 
+PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+COMMIT_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+# What a build depends on beside the sources and the version of Go is fixed.
+DIST_ENV    := CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT= GOWORK=off GOFLAGS='-trimpath -buildvcs=false -mod=readonly'
+.PHONY: dist
+dist: generate-embedded ## build the archives of a release into dist/ (half an hour on two cores)
+	rm -rf dist
+	@for platform in $(PLATFORMS); do $(MAKE) --no-print-directory $$platform || exit; done
+	cd hack/dist && go run . -version $(VERSION) -time $(COMMIT_TIME) -stage ../../dist/stage -out ../../dist \
+		../../LICENSE ../../README.md ../../CHANGELOG.md ../../docs=docs ../../config/samples/quickstart.yaml=quickstart.yaml
+	cat dist/SHA256SUMS
+
+# The embedded management cluster does not run on Windows.
+.PHONY: $(PLATFORMS)
+$(PLATFORMS): generate-embedded
+	@echo "for $@:"
+	@GOOS=$(@D) GOARCH=$(@F) $(DIST_ENV) $(MAKE) --no-print-directory cli $(if $(filter windows,$(@D)),,embedded) BIN=dist/stage/$(@D)-$(@F)
+
+.PHONY: dist-check
+dist-check: ## build the archives of the last 'make dist' again, elsewhere and with an empty build cache, and compare
+	hack/dist/check $(VERSION) $(COMMIT_TIME) '$(PLATFORMS)'
+
+.PHONY: dist-try
+dist-try: ## unpack the archive for this system that 'make dist' built and create the sample cluster, without Go
+	hack/dist/try dist/clusterctl-x_$(VERSION)_$$(go env GOOS)_$$(go env GOARCH).tar.gz
+
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin $(MANIFESTS)
+	rm -rf bin dist $(MANIFESTS)
 
 .PHONY: bench
 bench: build kubectl peers ## measure the promised figures, beside their peers
