@@ -44,15 +44,15 @@ type Extension struct {
 }
 
 // RegisterExtension tells Cluster API of a runtime extension, and waits until Cluster
-// API has found its handlers, whose names are returned, sorted.
+// API has found its handlers, whose names are returned, sorted. Which namespaces it is
+// about stays as it is: all, unless a user gave the ExtensionConfig a namespaceSelector.
 func (c *Client) RegisterExtension(ctx context.Context, e Extension) ([]string, error) {
 	config := &runtimev1.ExtensionConfig{
 		TypeMeta:   metav1.TypeMeta{APIVersion: runtimev1.GroupVersion.String(), Kind: "ExtensionConfig"},
 		ObjectMeta: metav1.ObjectMeta{Name: e.Name},
 		Spec: runtimev1.ExtensionConfigSpec{
-			ClientConfig:      runtimev1.ClientConfig{URL: e.URL, CABundle: e.Authority},
-			NamespaceSelector: &metav1.LabelSelector{},
-			Settings:          e.Settings,
+			ClientConfig: runtimev1.ClientConfig{URL: e.URL, CABundle: e.Authority},
+			Settings:     e.Settings,
 		},
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(config)

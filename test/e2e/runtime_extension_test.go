@@ -10,50 +10,48 @@ import (
 	"syscall"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 )
-
-// extended is the embedded management cluster whose core asks the runtime extension,
-// about all of its clusters.
-const extended = "extended"
 
 // TestRuntimeExtension takes a cluster through the plan that the runtime extension
 // makes, with a worker step that nothing but its settings asks for: Cluster API's own
 // core asks it over HTTPS. In the middle the cluster is held, and the server is gone.
 func TestRuntimeExtension(t *testing.T) {
 	t.Parallel()
-	const namespace, name = "default", "c1"
-	on := []string{"--name", extended}
-	cli(t, 0, "management", "start", "--name", extended)
+	const name = "c1"
+	namespace := newNamespace(t, shared, "extension")
+	on := []string{"-n", namespace}
 	deployable(t)
+	asksAbout(t, namespace)
 	serve := extensionServer(t, on...)
 	server := serve()
-	classes := cli(t, 0, "generate", "clusterclass", "--provider", "inmemory", "--upgrade-plans-from", "generate-upgrade-plan.clusterctl-x").stdout
-	kubectl(t, extended, []byte(classes), "apply", "-f", "-")
-	spec := clusterSpec{name: name, version: "1.30", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}}}
+	applyTo(t, namespace, classText(t, namespace, "--upgrade-plans-from", "generate-upgrade-plan.clusterctl-x"))
+	spec := clusterSpec{name: name, version: "1.32", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}}}
 	cli(t, 0, append(on, "create", "cluster", "-f", spec.path(t))...)
 	spec.version = "1.34"
 	file := spec.path(t)
-	p := planOf(t, namespace, file, on...)
+	p := planOf(t, namespace, file)
 	assertPlan(t, p,
-		"ControlPlane v1.30.14->v1.31.14", "Workers md-0 v1.30.14->v1.31.14",
-		"ControlPlane v1.31.14->v1.32.13", "ControlPlane v1.32.13->v1.33.13", "ControlPlane v1.33.13->v1.34.4", "Workers md-0 v1.31.14->v1.34.4")
-	made := observe(t, extended, namespace, name)
+		"ControlPlane v1.32.13->v1.33.13", "Workers md-0 v1.32.13->v1.33.13", "ControlPlane v1.33.13->v1.34.4", "Workers md-0 v1.33.13->v1.34.4")
+	made := observe(t, shared, namespace, name)
 
 	cli(t, 0, append(on, "hold", "cluster", name, "--before", "workers", "--reason", "database migration")...)
 	upgrade := begin(t, append(on, "upgrade", "cluster", "-f", file)...)
-	upgrade.until(t, ": database migration; 'clusterctl-x release cluster c1 -n default --before workers' lifts it\n")
-	held := assertHeld(t, extended, namespace, name, "before-workers", "database migration")
-	assertCondition(t, extended, namespace, name, clusterv1.ClusterTopologyReconciledCondition, "BeforeWorkersUpgrade: "+held)
+	upgrade.until(t, ": database migration; 'clusterctl-x release cluster c1 -n extension --before workers' lifts it\n")
+	held := assertHeld(t, shared, namespace, name, "before-workers", "database migration")
+	assertCondition(t, shared, namespace, name, clusterv1.ClusterTopologyReconciledCondition, "BeforeWorkersUpgrade: "+held)
 	watch := cli(t, 5, append(on, "watch", "cluster", name, "--timeout", "10s")...)
-	if want := "error: timed out watching; cluster default/c1 waits for the hold to be lifted: " + held + "\n"; !strings.HasSuffix(watch.stderr, want) {
+	if want := "error: timed out watching; cluster extension/c1 waits for the hold to be lifted: " + held + "\n"; !strings.HasSuffix(watch.stderr, want) {
 		t.Errorf("watch ends with %q, want %q", watch.stderr, want)
 	}
 	cli(t, 0, append(on, "release", "cluster", name, "--before", "workers")...)
 	upgrade.until(t, "the hold was lifted\n")
 
-	upgrade.until(t, ": the control plane from v1.31.14 to v1.32.13\n")
+	upgrade.until(t, ": the control plane from v1.33.13 to v1.34.4\n")
 	server.signal(t, syscall.SIGTERM)
 	if r := server.end(t); r.code != 0 || !strings.HasSuffix(r.stderr, " msg=stopped\n") {
 		t.Errorf("the server ended with code %d: %s", r.code, r.stderr)
@@ -65,12 +63,17 @@ func TestRuntimeExtension(t *testing.T) {
 	}
 	serve()
 	upgrade.until(t, "Cluster API carries over the topology again\n")
-	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster default/c1 is at v1.34.4 after ") || strings.Contains(r.stderr, otherwise) {
+	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster extension/c1 is at v1.34.4 after ") || strings.Contains(r.stderr, otherwise) {
 		t.Errorf("upgrade: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
+	for _, config := range list[runtimev1.ExtensionConfig](t, shared, metav1.NamespaceAll, "extensionconfigs") {
+		if got := config.Spec.NamespaceSelector.MatchLabels; got[corev1.LabelMetadataName] != namespace {
+			t.Errorf("ExtensionConfig %s selects namespaces by %v, want what it had before the extension registered", config.Name, got)
+		}
+	}
 	assertMade(t, made(), p)
-	assertMachines(t, extended, namespace, name, "control-plane v1.34.4", "md-0 v1.34.4")
-	assertPlan(t, planOf(t, namespace, file, on...))
+	assertMachines(t, shared, namespace, name, "control-plane v1.34.4", "md-0 v1.34.4")
+	assertPlan(t, planOf(t, namespace, file))
 }
 
 // deployable has the API server look at what deploys the runtime extension, but for
@@ -83,7 +86,7 @@ func deployable(t *testing.T) {
 			known = append(known, document)
 		}
 	}
-	applied := kubectl(t, extended, []byte(strings.Join(known, "---\n")), "apply", "--dry-run=server", "-f", "-")
+	applied := kubectl(t, shared, []byte(strings.Join(known, "---\n")), "apply", "--dry-run=server", "-f", "-")
 	want := strings.Join([]string{
 		"serviceaccount/clusterctl-x-runtime-extension", "deployment.apps/clusterctl-x-runtime-extension", "poddisruptionbudget.policy/clusterctl-x-runtime-extension",
 		"service/clusterctl-x-runtime-extension", "extensionconfig.runtime.cluster.x-k8s.io/clusterctl-x", "",
@@ -91,6 +94,15 @@ func deployable(t *testing.T) {
 	if applied != want {
 		t.Errorf("kubectl says %q, want %q", applied, want)
 	}
+}
+
+// asksAbout has Cluster API ask the runtime extension about one namespace, so that tests
+// in others do not depend on it. The extension keeps to that when it registers.
+func asksAbout(t *testing.T, namespace string) {
+	t.Helper()
+	const config = `{apiVersion: runtime.cluster.x-k8s.io/v1beta2, kind: ExtensionConfig, metadata: {name: clusterctl-x},
+spec: {clientConfig: {url: "https://127.0.0.1:1"}, namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}}}}`
+	kubectl(t, shared, fmt.Appendf(nil, config, namespace), "apply", "--server-side", "-f", "-")
 }
 
 // extensionServer is what starts the runtime extension, always at the same address,
@@ -107,7 +119,7 @@ func extensionServer(t *testing.T, on ...string) func() *running {
 	}
 	return func() *running {
 		t.Helper()
-		server := begin(t, append(on, "serve", "runtime-extension", "--register", "--port", fmt.Sprint(port), "--health-address", "", "--setting", "workersThrough=1.31")...)
+		server := begin(t, append(on, "serve", "runtime-extension", "--register", "--port", fmt.Sprint(port), "--health-address", "", "--setting", "workersThrough=1.33")...)
 		server.until(t, "msg=registered extensionConfig=clusterctl-x handlers=\"generate-upgrade-plan.clusterctl-x ")
 		return server
 	}
