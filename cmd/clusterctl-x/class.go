@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -247,14 +248,40 @@ func (s spec) wrong(detail string) error {
 	return s.config.Locate(v1alpha1.ClusterKind, field.ErrorList{field.Forbidden(field.NewPath("spec", "clusterClass"), detail)}).OrNil()
 }
 
-// wholeOnly refuses to upgrade a part of a cluster from a ClusterClass.
-func (s scope) wholeOnly(of spec) error {
+// checkManaged refuses to upgrade a part of a cluster from a ClusterClass that Cluster
+// API upgrades together with the rest.
+func (s scope) checkManaged(of spec) error {
 	if s.whole() || !of.managed() {
 		return nil
 	}
-	flag := "--worker-node-groups"
 	if s.controlPlaneOnly {
-		flag = "--control-plane-only"
+		return of.wrong("--control-plane-only: Cluster API upgrades control plane and worker node groups of a cluster from a ClusterClass in its own order; leave --control-plane-only out; deferUpgrade holds a group back")
 	}
-	return of.wrong(fmt.Sprintf("%s: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave %s out; a group with a kubernetesVersion of its own moves alone, and deferUpgrade holds one back", flag, flag))
+	following := slices.DeleteFunc(slices.Clone(s.groups), func(name string) bool { return pins(of.config)[name] })
+	if len(following) == 0 {
+		return nil
+	}
+	return of.wrong(fmt.Sprintf("--worker-node-groups: %s has no kubernetesVersion of its own, so Cluster API upgrades it with the rest of the cluster; leave %s out of --worker-node-groups, or give it a kubernetesVersion first", strings.Join(following, ", "), strings.Join(following, ", ")))
+}
+
+// checkDetached refuses to upgrade groups alone that are not, or not quite, out of the
+// topology of their cluster: taking them out changes the Cluster.
+func (s scope) checkDetached(live state.Cluster, native bool) error {
+	refused := func(reason string) error {
+		return &management.RefusedError{Check: "not-detached", Reason: fmt.Sprintf("--worker-node-groups: %s; run 'upgrade cluster' without --worker-node-groups", reason)}
+	}
+	switch {
+	case live.Topology == nil || len(s.groups) == 0:
+		return nil
+	case native:
+		return refused(fmt.Sprintf("the versions of worker node groups stand in the Cluster %s, which is upgraded as a whole", live.Name))
+	case live.Pause != nil:
+		return refused(live.Pause.String())
+	}
+	for _, name := range s.groups {
+		if part, exists := live.Group(name); exists && (!part.Detached || live.InTopology(name)) {
+			return refused(fmt.Sprintf("worker node group %s is still in the topology of cluster %s, and an upgrade of the whole cluster takes it out", name, live.Name))
+		}
+	}
+	return nil
 }

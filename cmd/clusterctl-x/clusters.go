@@ -13,7 +13,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
-	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -157,7 +156,7 @@ func (a *app) getClustersCommand() *cobra.Command {
 
 func (a *app) deleteClusterCommand() *cobra.Command {
 	var file string
-	var wait bool
+	var wait, takeOver bool
 	cmd := &cobra.Command{
 		Use:               "cluster NAME | -f FILE",
 		Short:             "Delete a cluster with everything that belongs to it and wait until it is gone",
@@ -184,15 +183,16 @@ func (a *app) deleteClusterCommand() *cobra.Command {
 			} else {
 				meta.Name = args[0]
 			}
-			return a.deleteCluster(ctx, meta, wait)
+			return a.deleteCluster(ctx, meta, management.Deletion{Wait: wait, TakeOver: takeOver})
 		},
 	}
 	addFile(cmd, &file, "file that describes the cluster; - is standard input")
 	cmd.Flags().BoolVar(&wait, "wait", true, "wait until everything of the cluster is gone")
+	addTakeOver(cmd, &takeOver)
 	return cmd
 }
 
-func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, wait bool) error {
+func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, deletion management.Deletion) error {
 	connection, err := a.connect(ctx)
 	if err != nil {
 		return err
@@ -200,7 +200,8 @@ func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, wait bool) 
 	key := a.key(meta.Name, meta.Namespace, connection)
 	began := time.Now()
 	progress := a.progress()
-	existed, err := connection.DeleteCluster(ctx, key, wait, func(cluster state.Cluster) { progress.Show(cluster) })
+	deletion.Waiting, deletion.Progress = a.sayWaiting, progress.Show
+	existed, err := connection.DeleteCluster(ctx, key, deletion)
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout):
@@ -211,7 +212,7 @@ func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, wait bool) 
 		return err
 	case !existed:
 		return a.result("cluster %s does not exist; nothing to do", key)
-	case !wait:
+	case !deletion.Wait:
 		return a.result("cluster %s is being deleted", key)
 	default:
 		return a.result("cluster %s is gone after %s", key, time.Since(began).Round(time.Second))

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -31,9 +33,10 @@ const (
 )
 
 type createOptions struct {
-	file   string
-	wait   bool
-	dryRun string
+	file     string
+	wait     bool
+	takeOver bool
+	dryRun   string
 }
 
 func (a *app) createClusterCommand() *cobra.Command {
@@ -55,6 +58,7 @@ func (a *app) createClusterCommand() *cobra.Command {
 	}
 	addFile(cmd, &o.file, "file that describes the cluster; - is standard input")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until control plane and worker node groups are ready")
+	addTakeOver(cmd, &o.takeOver)
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", dryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
 	return cmd
 }
@@ -98,6 +102,9 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 			return err
 		}
 	}
+	if err := sameVersionsAs(live, resolved.Versions, key.String()); err != nil {
+		return err
+	}
 	rendered, err := a.render(s, resolved, key.Namespace)
 	if err != nil {
 		return err
@@ -114,26 +121,54 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if err := a.checkReferences(ctx, connection, resolved.Config, key.Namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
-	changes, err := connection.CreateCluster(ctx, key.String(), objects, o.dryRun == dryRunServer)
+	if o.dryRun == dryRunServer {
+		tried, err := connection.TryCreate(ctx, key, objects)
+		if err != nil {
+			return s.admission(err)
+		}
+		return a.result("cluster %s: %d objects would be created (server dry run)", key, countCreated(tried))
+	}
+	done, err := connection.CreateCluster(ctx, key, management.Creation{
+		Objects: objects, Record: recordOf(s, resolved.Versions), TakeOver: o.takeOver, Waiting: a.sayWaiting,
+	})
 	switch {
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w; run the same command again to go on", err)
 	case err != nil:
 		return s.admission(err)
 	}
-	switch created := countCreated(changes); {
-	case o.dryRun == dryRunServer:
-		return a.result("cluster %s: %d objects would be created (server dry run)", key, created)
-	case created > 0:
+	if created := countCreated(done); created > 0 {
 		a.say("cluster %s: %d objects created", key, created)
-	}
-	if err := connection.WriteRecord(ctx, key, recordOf(s, resolved.Versions)); err != nil {
-		return err
 	}
 	if !o.wait {
 		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows how far it is", key, key.Name, key.Namespace)
 	}
-	return a.waitReady(ctx, connection, key, "creating", countCreated(changes) == 0)
+	return a.waitReady(ctx, connection, key, "creating", countCreated(done) == 0)
+}
+
+// sameVersionsAs refuses to create a cluster that is there with other versions: what the
+// API server says against them is about an upgrade, which create is not.
+func sameVersionsAs(live state.Cluster, wanted v1alpha1.ClusterVersions, key string) error {
+	var all []management.Change
+	differs := func(object string, is, wanted v1alpha1.Version) {
+		if !is.IsZero() && !wanted.IsZero() && is != wanted {
+			all = append(all, management.Change{Object: object, Action: management.Changed, Fields: []changes.Field{{Path: "version", Change: fmt.Sprintf("is %s, and the file asks for %s", is, wanted)}}})
+		}
+	}
+	if live.Topology != nil {
+		differs("Cluster/"+live.Name, live.Topology.Version, wanted.ControlPlane)
+	} else {
+		differs(live.ControlPlane.Object, live.ControlPlane.Version, wanted.ControlPlane)
+	}
+	for _, group := range live.WorkerNodeGroups {
+		if live.Topology == nil && !group.Foreign || group.Detached {
+			differs(group.Object, group.Version, wanted.WorkerNodeGroups[group.Name])
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &management.DifferentError{Cluster: key, Changes: all}
 }
 
 // createOffline says what would be created, from the file alone.
@@ -150,9 +185,9 @@ func (a *app) createOffline(s spec) error {
 	return a.result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
 }
 
-func countCreated(changes []management.Change) int {
+func countCreated(all []management.Change) int {
 	created := 0
-	for _, change := range changes {
+	for _, change := range all {
 		if change.Action == management.Created {
 			created++
 		}

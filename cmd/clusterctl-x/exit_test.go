@@ -22,8 +22,8 @@ func TestExitCode(t *testing.T) {
 	t.Parallel()
 	problems := v1alpha1.Problems{{}}
 	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
-	locked := &management.LockedError{Cluster: "ns/c", Holder: "another"}
-	lost := &management.LockedError{Cluster: "ns/c", Holder: "another", Lost: true}
+	locked := &management.LockedError{Turn: management.Turn{Cluster: "ns/c", Holder: "another"}}
+	lost := &management.LockedError{Turn: management.Turn{Cluster: "ns/c", Holder: "another"}, Lost: true}
 	tests := map[string]struct {
 		err  error
 		want int

@@ -128,6 +128,43 @@ func chainOf(ctx context.Context, c *connection, cluster client.ObjectKey) chain
 	}
 }
 
+// prepareDetachedAlone plans and renders the way of groups that are out of the topology
+// of their cluster, of which nothing is written.
+func (p *prepared) prepareDetachedAlone(in plan.Input, from origin) error {
+	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}
+	own := map[string]bool{}
+	for _, group := range p.about.groups {
+		own[group] = true
+	}
+	if err := p.prepareDetached(own, from); err != nil {
+		return err
+	}
+	stage := func(versions v1alpha1.ClusterVersions) (management.Objects, error) {
+		parts, err := p.ownParts(own, versions)
+		return management.Objects{Parts: parts}, err
+	}
+	first, err := stage(from.start.Versions())
+	if err != nil {
+		return err
+	}
+	if in.Changes, err = p.ownChanges(first, own, from); err != nil {
+		return err
+	}
+	p.anyGeneration(in.Metadata)
+	if p.plan, err = plan.Compute(in); err != nil {
+		return err
+	}
+	p.stages = []management.Objects{first}
+	for i := range p.plan.Steps {
+		next, err := stage(p.plan.Versions(i + 1))
+		if err != nil {
+			return err
+		}
+		p.stages = append(p.stages, next)
+	}
+	return nil
+}
+
 // prepareManaged plans and renders the way of a cluster from a ClusterClass.
 func (p *prepared) prepareManaged(in plan.Input, from origin) error {
 	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}

@@ -24,6 +24,7 @@ import (
 // nothing was written.
 type prepared struct {
 	spec      spec
+	about     scope
 	resolved  validations.Resolved
 	namespace string
 	plan      plan.Plan
@@ -92,15 +93,18 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	if err := validations.Update(resolved, from.start.Floor(), from.before); err != nil {
 		return prepared{}, err
 	}
-	p := prepared{spec: s, resolved: resolved, namespace: a.namespace(resolved.Config.Cluster.Metadata.Namespace, namespace)}
+	p := prepared{spec: s, about: o.scope, resolved: resolved, namespace: a.namespace(resolved.Config.Cluster.Metadata.Namespace, namespace)}
 	in := plan.Input{
 		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
 		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),
 	}
-	if from.managed != nil {
-		err = p.prepareManaged(in, from)
-	} else {
+	switch {
+	case from.managed == nil:
 		err = p.prepareClassic(in, from, o)
+	case len(o.scope.groups) > 0:
+		err = p.prepareDetachedAlone(in, from)
+	default:
+		err = p.prepareManaged(in, from)
 	}
 	p.plan.Notes = slices.Concat(p.plan.Notes, claimNotes(from.claimed), p.unremediatedNotes(), p.plan.HeldNotes(p.begun(from), from.holds))
 	return p, err

@@ -77,10 +77,19 @@ goes on from where the cluster is.`,
 	cmd.Flags().StringVar(&o.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
 	cmd.Flags().BoolVar(&o.interactive, "interactive", false, "ask before the first step")
 	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "take over fields that others own")
-	cmd.Flags().BoolVar(&o.takeOver, "take-over", false, "end the turn of another run that works on the cluster")
+	addTakeOver(cmd, &o.takeOver)
 	cmd.Flags().StringSliceVar(&o.skip, "skip-preflight", nil, "leave these checks out: "+strings.Join(preflights(), ", "))
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", dryRunNone, "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
 	return cmd
+}
+
+func addTakeOver(cmd *cobra.Command, takeOver *bool) {
+	cmd.Flags().BoolVar(takeOver, "take-over", false, "end the turn of another run that works on the cluster")
+}
+
+// sayWaiting says which run is waited for.
+func (a *app) sayWaiting(turn management.Turn) {
+	a.say("%s holds %s; waiting to see whether it is still at work", turn.Holder, turn.What())
 }
 
 // preflights are the names of all checks that can be left out.
@@ -129,7 +138,7 @@ func (a *app) lookUp(ctx context.Context, o upgradeOptions) (live, error) {
 		a.warn(resolved)
 		return live{}, err
 	}
-	if err := errors.Join(o.scope.checkGroups(s.config), o.scope.wholeOnly(s)); err != nil {
+	if err := errors.Join(o.scope.checkGroups(s.config), o.scope.checkManaged(s)); err != nil {
 		return live{}, err
 	}
 	connection, connectErr := a.connect(ctx)
@@ -139,11 +148,11 @@ func (a *app) lookUp(ctx context.Context, o upgradeOptions) (live, error) {
 	a.warn(resolved)
 	meta := s.config.Cluster.Metadata
 	l := live{connection: connection, key: a.key(meta.Name, meta.Namespace, connection), spec: s}
-	return l, a.observe(ctx, &l)
+	return l, a.observe(ctx, &l, o.scope)
 }
 
 // observe reads the cluster and its record.
-func (a *app) observe(ctx context.Context, l *live) error {
+func (a *app) observe(ctx context.Context, l *live, about scope) error {
 	cluster, exists, err := l.Observe(ctx, l.key)
 	switch {
 	case err != nil:
@@ -163,17 +172,20 @@ func (a *app) observe(ctx context.Context, l *live) error {
 	}
 	l.state = cluster
 	l.origin = originOf(cluster)
-	l.origin.metadata.Spec = fingerprint(l.spec.data)
+	l.origin.metadata = plan.MetadataOf(cluster, fingerprint(l.spec.data), about.groups...)
 	l.origin.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
 		return l.Compare(ctx, objects)
 	}
 	l.origin.unused = func(keep []*unstructured.Unstructured) ([]string, error) { return l.Unused(ctx, l.key, keep) }
 	l.origin.recorded = record
 	l.spec, l.origin.before = l.spec.withRecord(record, recorded, l.key.String())
-	if cluster.Topology != nil {
-		return a.observeManaged(ctx, l)
+	if cluster.Topology == nil {
+		return nil
 	}
-	return nil
+	if err := a.observeManaged(ctx, l); err != nil {
+		return err
+	}
+	return about.checkDetached(cluster, l.origin.managed.native)
 }
 
 func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
@@ -195,7 +207,7 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 		}
 	}
 	if p.plan.Empty() {
-		return a.rest(ctx, l, o)
+		return a.rest(ctx, l, p, o)
 	}
 	if err := a.showPlan(p.plan, o.interactive); err != nil {
 		return err
@@ -218,8 +230,21 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 	return a.carryOut(ctx, l, p, o)
 }
 
-// rest waits, where nothing is to be done, until what was begun before is done.
-func (a *app) rest(ctx context.Context, l live, o upgradeOptions) error {
+// rest waits, where nothing is to be done, until what was begun before is done. What the
+// file says and no machine needs, such as a pin at the version that a group has, is
+// recorded.
+func (a *app) rest(ctx context.Context, l live, p prepared, o upgradeOptions) error {
+	if o.scope.whole() && o.dryRun != dryRunServer && l.origin.recorded.Spec != string(p.spec.data) {
+		held, release, err := l.Lock(ctx, l.key, management.Claim{TakeOver: o.takeOver, Waiting: a.sayWaiting})
+		if err != nil {
+			return err
+		}
+		err = l.ChangeRecord(held, l.key, p.record)
+		release()
+		if err != nil {
+			return err
+		}
+	}
 	if l.state.Done() && !atTheEnd(l.state.Held) || !o.scope.whole() || o.dryRun == dryRunServer {
 		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
 	}
@@ -237,7 +262,8 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 	if !p.spec.managed() { // a class has its images itself
 		known = validations.Way(p.resolved.Config, p.plan, p.spec.bundles)
 	}
-	if err := l.Preflight(ctx, l.state, p.plan, known, o.skip, func(text string) { a.warning("%s", text) }); err != nil {
+	options := management.PreflightOptions{Known: known, Skip: o.skip, Groups: o.scope.groups, Warn: func(text string) { a.warning("%s", text) }}
+	if err := l.Preflight(ctx, l.state, p.plan, options); err != nil {
 		return err
 	}
 	a.warnUnkept(ctx, l)
@@ -250,9 +276,7 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 
 // carryOut holds the cluster for this run and takes it through the steps.
 func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions) error {
-	held, release, err := l.Lock(ctx, l.key, o.takeOver, func(holder string) {
-		a.say("%s holds cluster %s; waiting to see whether it is still at work", holder, l.key)
-	})
+	held, release, err := l.Lock(ctx, l.key, management.Claim{Groups: o.scope.groups, TakeOver: o.takeOver, Waiting: a.sayWaiting})
 	if err != nil {
 		return err
 	}
@@ -266,9 +290,9 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 	progress := a.progress()
 	last := management.Progress{Plan: p.plan}
 	err = l.Upgrade(held, l.key, management.Upgrade{
-		Plan: p.plan, Stages: p.stages, Record: p.record(l.origin.recorded, o.scope.whole()), Partial: !o.scope.whole(), Force: o.forceConflicts,
+		Plan: p.plan, Stages: p.stages, Record: p.record, Partial: !o.scope.whole(), Groups: o.scope.groups, Force: o.forceConflicts,
 		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
-		Managed:     p.spec.managed(),
+		Managed:     p.spec.managed() && o.scope.whole(),
 		Native:      p.native,
 		Continued:   p.begun(l.origin),
 		Templates:   p.templates(),

@@ -57,8 +57,8 @@ func (a *app) watchCluster(ctx context.Context, name string) error {
 			return cluster.Done(), nil
 		}
 		// Somebody takes the next step, or nobody does.
-		holder, err := l.LockHolder(ctx, l.key)
-		return holder == "", err
+		turns, err := l.Turns(ctx, l.key)
+		return len(turns) == 0, err
 	})
 	progress.Close()
 	switch {

@@ -36,11 +36,17 @@ const (
 // writer is what applying asks of a management cluster. Its order is a
 // contract: nothing is written before every object was tried.
 type writer interface {
+	trier
+	// Begin writes what is kept about the cluster.
+	Begin(ctx context.Context) error
+	// Write applies the object.
+	Write(ctx context.Context, object *unstructured.Unstructured) error
+}
+
+type trier interface {
 	// Try says what applying an object would do, as the API server and its
 	// webhooks see it, and writes nothing.
 	Try(ctx context.Context, object *unstructured.Unstructured) (Change, error)
-	// Write applies the object.
-	Write(ctx context.Context, object *unstructured.Unstructured) error
 }
 
 // DifferentError says that a cluster is there already and is not the one that
@@ -61,16 +67,90 @@ func (e *DifferentError) Error() string {
 	return b.String()
 }
 
+// Creation is a cluster that is to be created.
+type Creation struct {
+	// Objects of the cluster in the order in which they are written.
+	Objects []*unstructured.Unstructured
+	// Record is what is kept about the cluster, from before the first object on.
+	Record Record
+	// TakeOver and Waiting are those of a Claim.
+	TakeOver bool
+	Waiting  func(Turn)
+}
+
 // CreateCluster applies the objects of a cluster that is not there yet, in their
 // order. Where some of them are there already and are as they should be, as
 // after a create that was stopped, the missing ones are added. It returns what
-// was done. With dryRun nothing is written.
-func (c *Client) CreateCluster(ctx context.Context, cluster string, objects []*unstructured.Unstructured, dryRun bool) ([]Change, error) {
-	done, err := create(ctx, c, cluster, objects, dryRun)
-	return done, c.explain(ctx, err)
+// was done. It holds the lock of the cluster as long as it writes.
+func (c *Client) CreateCluster(ctx context.Context, key client.ObjectKey, creation Creation) ([]Change, error) {
+	held, release, err := c.Lock(ctx, key, Claim{Unowned: true, TakeOver: creation.TakeOver, Waiting: creation.Waiting})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := c.namesAreFree(held, key, creation.Objects); err != nil {
+		return nil, c.explain(held, err)
+	}
+	done, err := create(held, creating{Client: c, key: key, record: creation.Record}, key.String(), creation.Objects)
+	return done, c.explain(held, err)
 }
 
-func create(ctx context.Context, w writer, cluster string, objects []*unstructured.Unstructured, dryRun bool) ([]Change, error) {
+// TryCreate says what CreateCluster would do, and writes nothing.
+func (c *Client) TryCreate(ctx context.Context, key client.ObjectKey, objects []*unstructured.Unstructured) ([]Change, error) {
+	if err := c.namesAreFree(ctx, key, objects); err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	all, err := tryAll(ctx, c, key.String(), objects)
+	return all, c.explain(ctx, err)
+}
+
+// creating writes a cluster that is being created.
+type creating struct {
+	*Client
+	key    client.ObjectKey
+	record Record
+}
+
+// Begin writes the record, so that a create that is stopped leaves a cluster of which
+// is known what it was to become.
+func (w creating) Begin(ctx context.Context) error {
+	return whileHeld(ctx, func() error { return w.ChangeRecord(ctx, w.key, func(Record) Record { return w.record }) })
+}
+
+// Write applies the object server-side. Fields that others own and that differ are a
+// conflict. The Cluster becomes the owner of the record.
+func (w creating) Write(ctx context.Context, object *unstructured.Unstructured) error {
+	err := whileHeld(ctx, func() error {
+		return w.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), FieldOwner)
+	})
+	if err != nil || !isKind(object, "Cluster") {
+		return err
+	}
+	return w.Begin(ctx)
+}
+
+func create(ctx context.Context, w writer, cluster string, objects []*unstructured.Unstructured) ([]Change, error) {
+	all, err := tryAll(ctx, w, cluster, objects)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Begin(ctx); err != nil {
+		return nil, err
+	}
+	for i, object := range objects {
+		if all[i].Action == Unchanged {
+			continue
+		}
+		if err := w.Write(ctx, object); err != nil {
+			return nil, fmt.Errorf("applying %s: %w; run the same command again to go on", changes.ObjectName(object), err)
+		}
+	}
+	return all, nil
+}
+
+// tryAll says what applying the objects would do. An object that is there and would
+// change is a *DifferentError.
+func tryAll(ctx context.Context, w trier, cluster string, objects []*unstructured.Unstructured) ([]Change, error) {
 	var all, different []Change
 	for _, object := range objects {
 		change, err := w.Try(ctx, object)
@@ -84,17 +164,6 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 	}
 	if len(different) > 0 {
 		return nil, &DifferentError{Cluster: cluster, Changes: different}
-	}
-	if dryRun {
-		return all, nil
-	}
-	for i, object := range objects {
-		if all[i].Action == Unchanged {
-			continue
-		}
-		if err := w.Write(ctx, object); err != nil {
-			return nil, fmt.Errorf("applying %s: %w; run the same command again to go on", changes.ObjectName(object), err)
-		}
 	}
 	return all, nil
 }
@@ -153,12 +222,6 @@ func (c *Client) live(ctx context.Context, object *unstructured.Unstructured) (*
 	live.SetGroupVersionKind(object.GroupVersionKind())
 	err := c.Get(ctx, client.ObjectKeyFromObject(object), live)
 	return live, err
-}
-
-// Write applies the object server-side. Fields that others own and that differ
-// are a conflict.
-func (c *Client) Write(ctx context.Context, object *unstructured.Unstructured) error {
-	return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), FieldOwner)
 }
 
 func namespaceMissing(err error, namespace string) error {

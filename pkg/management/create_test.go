@@ -17,7 +17,8 @@ func object(kind, name string) *unstructured.Unstructured {
 }
 
 // TestCreateOrder holds the order of what create asks of a management cluster:
-// every object is tried before the first one is written.
+// every object is tried before anything is written, and the record is written before the
+// first object.
 func TestCreateOrder(t *testing.T) {
 	t.Parallel()
 	cluster, controlPlane, group := object("Cluster", "a"), object("KubeadmControlPlane", "a"), object("MachineDeployment", "a-md-0")
@@ -28,7 +29,6 @@ func TestCreateOrder(t *testing.T) {
 	refused := errors.New("webhook says no")
 
 	tests := map[string]struct {
-		dryRun  bool
 		calls   func(w *MockwriterMockRecorder) []*gomock.Call
 		want    []Change
 		wantErr string
@@ -39,6 +39,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
 					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Created), nil),
 					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Begin(gomock.Any()).Return(nil),
 					w.Write(gomock.Any(), cluster).Return(nil),
 					w.Write(gomock.Any(), controlPlane).Return(nil),
 					w.Write(gomock.Any(), group).Return(nil),
@@ -52,6 +53,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(change(cluster, Unchanged), nil),
 					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Unchanged), nil),
 					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Begin(gomock.Any()).Return(nil),
 					w.Write(gomock.Any(), group).Return(nil),
 				}
 			},
@@ -63,20 +65,10 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(change(cluster, Unchanged), nil),
 					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Unchanged), nil),
 					w.Try(gomock.Any(), group).Return(change(group, Unchanged), nil),
+					w.Begin(gomock.Any()).Return(nil),
 				}
 			},
 			want: []Change{change(cluster, Unchanged), change(controlPlane, Unchanged), change(group, Unchanged)},
-		},
-		"dry run": {
-			dryRun: true,
-			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
-				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Created), nil),
-					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
-				}
-			},
-			want: []Change{change(cluster, Created), change(controlPlane, Created), change(group, Created)},
 		},
 		"an object is refused: nothing is written": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
@@ -98,12 +90,24 @@ func TestCreateOrder(t *testing.T) {
 			wantErr: "cluster a exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what\n" +
 				"  KubeadmControlPlane/a: spec.replicas would become 3",
 		},
+		"the record cannot be written: no object is": {
+			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
+				return []*gomock.Call{
+					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
+					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Created), nil),
+					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Begin(gomock.Any()).Return(refused),
+				}
+			},
+			wantErr: "webhook says no",
+		},
 		"a write fails: no further one follows": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
 					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
 					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Created), nil),
 					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Begin(gomock.Any()).Return(nil),
 					w.Write(gomock.Any(), cluster).Return(nil),
 					w.Write(gomock.Any(), controlPlane).Return(context.DeadlineExceeded),
 				}
@@ -116,7 +120,7 @@ func TestCreateOrder(t *testing.T) {
 			t.Parallel()
 			w := NewMockwriter(gomock.NewController(t))
 			gomock.InOrder(test.calls(w.EXPECT())...)
-			got, err := create(t.Context(), w, "a", objects, test.dryRun)
+			got, err := create(t.Context(), w, "a", objects)
 			text := ""
 			if err != nil {
 				text = err.Error()

@@ -26,12 +26,22 @@ import (
 // Cluster is gone, while the garbage collector removes the rest.
 const leftoverPoll = 500 * time.Millisecond
 
+// Deletion is how a cluster is to be deleted.
+type Deletion struct {
+	// Wait until everything is gone.
+	Wait bool
+	// TakeOver and Waiting are those of a Claim.
+	TakeOver bool
+	Waiting  func(Turn)
+	// Progress is called with the state of the cluster while it goes away.
+	Progress func(state.Cluster)
+}
+
 // DeleteCluster deletes a cluster and everything that belongs to it, and
 // returns, unless it is not to wait, when all of it is gone. It returns false
 // where there was nothing. It is refused while other clusters name this one as
-// their management cluster. progress is called with the state of the cluster
-// while it goes away.
-func (c *Client) DeleteCluster(ctx context.Context, key client.ObjectKey, andWait bool, progress func(state.Cluster)) (bool, error) {
+// their management cluster. It holds the lock of the cluster until it returns.
+func (c *Client) DeleteCluster(ctx context.Context, key client.ObjectKey, deletion Deletion) (bool, error) {
 	kinds, err := c.namespacedKinds()
 	if err != nil {
 		return false, c.explain(ctx, err)
@@ -46,16 +56,21 @@ func (c *Client) DeleteCluster(ctx context.Context, key client.ObjectKey, andWai
 	if err := c.checkManagesNone(ctx, key); err != nil {
 		return false, err
 	}
+	ctx, release, err := c.Lock(ctx, key, Claim{Unowned: true, TakeOver: deletion.TakeOver, Waiting: deletion.Waiting})
+	if err != nil {
+		return true, err
+	}
+	defer release()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	if err := c.Delete(ctx, cluster); client.IgnoreNotFound(err) != nil {
+	if err := whileHeld(ctx, func() error { return c.Delete(ctx, cluster) }); client.IgnoreNotFound(err) != nil {
 		return true, c.explain(ctx, fmt.Errorf("deleting cluster %s: %w", key, err))
 	}
-	if !andWait {
+	if !deletion.Wait {
 		return true, nil
 	}
 	err = c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
 		if exists {
-			progress(cluster)
+			deletion.Progress(cluster)
 		}
 		return !exists, nil
 	})

@@ -21,16 +21,17 @@ import (
 func TestStillHeld(t *testing.T) {
 	t.Parallel()
 	const works = " works on cluster ns/c now, so this run wrote nothing more; what it began goes on"
+	const nobody = "the lock of cluster ns/c was taken away from this run, so it wrote nothing more; what it began goes on"
 	tests := map[string]struct {
 		then func(l *leases)
 		want string
 	}{
 		"this run":      {func(*leases) {}, ""},
 		"another":       {func(l *leases) { l.renewedBy("another") }, "another" + works},
-		"given back":    {func(l *leases) { l.renewedBy("") }, "nobody" + works},
-		"deleted":       {func(l *leases) { l.lease = nil }, "nobody" + works},
+		"given back":    {func(l *leases) { l.renewedBy("") }, nobody},
+		"deleted":       {(*leases).lose, nobody},
 		"nobody knows":  {func(l *leases) { l.before = func(context.Context, string) error { return errors.New("no answer") } }, "no answer"},
-		"with an extra": {func(l *leases) { l.change(func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) }, ""},
+		"with an extra": {func(l *leases) { l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) }, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -160,23 +161,31 @@ func TestRunLeavesNobodyBehind(t *testing.T) {
 	w.wrote("all the same", nil)
 }
 
-// TestLockHolder is who works on a cluster now.
-func TestLockHolder(t *testing.T) {
+// TestTurns are who works on a cluster now, and on what.
+func TestTurns(t *testing.T) {
 	t.Parallel()
+	another := func(group string) Turn { return Turn{Holder: "another", Cluster: "ns/c", Group: group} }
 	tests := map[string]struct {
 		given func(l *leases)
 		after time.Duration
-		want  string
+		want  []Turn
+		err   string
 	}{
-		"none":              {func(*leases) {}, 0, ""},
-		"somebody":          {func(l *leases) { l.heldBy("another") }, lockDuration, "another"},
-		"somebody who died": {func(l *leases) { l.heldBy("another") }, lockDuration + time.Second, ""},
-		"given back":        {func(l *leases) { l.heldBy("") }, 0, ""},
+		"none":              {given: func(*leases) {}},
+		"somebody":          {func(l *leases) { l.heldBy("another") }, lockDuration, []Turn{another("")}, ""},
+		"somebody who died": {func(l *leases) { l.heldBy("another") }, lockDuration + time.Second, nil, ""},
+		"given back":        {func(l *leases) { l.heldBy("") }, 0, nil, ""},
 		"never renewed": {func(l *leases) {
 			l.heldBy("x")
-			l.change(func(lease *coordinationv1.Lease) { lease.Spec.RenewTime = nil })
-		}, 0, ""},
-		"without any answer": {func(l *leases) { l.before = func(context.Context, string) error { return errors.New("no") } }, 0, "error: looking who works on cluster ns/c: no"},
+			l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Spec.RenewTime = nil })
+		}, 0, nil, ""},
+		"on groups": {func(l *leases) {
+			l.heldBy("")
+			for _, group := range []string{"md-1", "md-0"} {
+				l.groupHeldBy(group, "another")
+			}
+		}, 0, []Turn{another("md-0"), another("md-1")}, ""},
+		"without any answer": {func(l *leases) { l.before = func(context.Context, string) error { return errors.New("no") } }, 0, nil, "looking who works on cluster ns/c: no"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -184,13 +193,18 @@ func TestLockHolder(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var l leases
 				test.given(&l)
+				until := time.Now().Add(lockDuration)
 				time.Sleep(test.after)
-				got, err := l.client().LockHolder(t.Context(), clusterKey())
+				got, err := l.client().Turns(t.Context(), clusterKey())
+				text := ""
 				if err != nil {
-					got = "error: " + err.Error()
+					text = err.Error()
 				}
-				if got != test.want {
-					t.Errorf("holder is %q, want %q", got, test.want)
+				for i := range test.want {
+					test.want[i].Until = until
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" || text != test.err {
+					t.Errorf("error is %q, want %q; turns (-want +got):\n%s", text, test.err, diff)
 				}
 			})
 		})

@@ -156,7 +156,10 @@ func (r *run) waitsAt(ctx context.Context, cluster state.Cluster) *state.Hold {
 	if hold != nil {
 		text = hold.String()
 	}
-	if text != r.waits || (hold != nil) != cluster.ToldHeld {
+	// What a run on groups has not told it does not take back: another run may wait.
+	untold := hold != nil && !cluster.ToldHeld
+	outdated := hold == nil && cluster.ToldHeld && len(r.Groups) == 0
+	if text != r.waits || untold || outdated {
 		r.waits = text
 		if err := r.c.tellHeld(ctx, r.key, hold); err != nil && ctx.Err() == nil {
 			r.Warn(fmt.Sprintf("the Cluster could not be told what its upgrade waits for: %v", err))

@@ -1,11 +1,11 @@
 package management
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A run holds a Lease for lockDuration and renews it every lockRenewal, or every
-// lockPoll while that fails. It gives up lockMargin before the Lease runs out, so
-// that the last thing that it sent arrives before another run begins. Whoever
-// wants the Lease meanwhile looks every lockPoll.
+// A run holds its Leases for lockDuration and renews them every lockRenewal, or every
+// lockPoll while that fails. It gives up lockMargin before they run out, so that the
+// last thing that it sent arrives before another run begins. A run that wants a Lease
+// of another run looks at it every lockPoll.
 const (
 	lockDuration = 15 * time.Second
 	lockRenewal  = 5 * time.Second
@@ -26,35 +26,74 @@ const (
 	lockMargin   = 3 * time.Second
 )
 
-// LockedError says that another run works on the cluster.
-type LockedError struct {
-	Cluster string
+// Claim is what a run wants to lock.
+type Claim struct {
+	// Groups are the worker node groups that the run may write. No groups mean the
+	// whole cluster.
+	Groups []string
+	// TakeOver ends the turns of the runs that stand in the way.
+	TakeOver bool
+	// Unowned is true for a run at whose beginning or end there is no Cluster that
+	// could own its Leases.
+	Unowned bool
+	// Waiting is told of each run that is waited for.
+	Waiting func(Turn)
+}
+
+// Turn is what a run holds of a cluster.
+type Turn struct {
+	// Holder is the run; it is empty where no run holds anything.
 	Holder  string
-	Until   time.Time
+	Cluster string // namespace/name
+	Group   string // empty for the whole cluster
+	// Until is when the turn ends if it is not renewed, by the clock of the holder.
+	Until time.Time
+}
+
+// String says who works on what.
+func (t Turn) String() string { return t.Holder + " works on " + t.What() }
+
+// What is the part of the cluster that the run works on.
+func (t Turn) What() string {
+	if t.Group == "" {
+		return "cluster " + t.Cluster
+	}
+	return "worker node group " + t.Group + " of cluster " + t.Cluster
+}
+
+// LockedError says that another run works on a cluster, or on a part of it.
+type LockedError struct {
+	Turn
 	// Lost is true where this run had the lock before.
 	Lost bool
 }
 
 func (e *LockedError) Error() string {
-	if e.Lost {
-		return fmt.Sprintf("%s works on cluster %s now, so this run wrote nothing more; what it began goes on", e.Holder, e.Cluster)
+	switch {
+	case e.Lost && e.Holder == "":
+		return fmt.Sprintf("the lock of %s was taken away from this run, so it wrote nothing more; what it began goes on", e.What())
+	case e.Lost:
+		return fmt.Sprintf("%s now, so this run wrote nothing more; what it began goes on", e.Turn)
 	}
-	return fmt.Sprintf("%s works on cluster %s, at least until %s; wait until it is done, or end its turn with --take-over", e.Holder, e.Cluster, e.Until.Format(time.TimeOnly))
+	return fmt.Sprintf("%s, at least until %s; wait until it is done, or end its turn with --take-over", e.Turn, e.Until.Format(time.TimeOnly))
 }
 
-// Lock makes this the one run that works on a cluster, until the returned
-// function is called. The returned context ends, with a *LockedError as its
-// cause, when somebody else takes over. A lock that nobody renews is waited
-// for until it runs out; waiting is told of that. One that is renewed is a
-// *LockedError, unless this run takes over.
-func (c *Client) Lock(ctx context.Context, key client.ObjectKey, takeOver bool, waiting func(holder string)) (context.Context, func(), error) {
-	owner, err := c.owner(ctx, key)
-	if err != nil {
-		return nil, nil, err
+// Lock gives this run what it claims of a cluster, until the returned function is
+// called. The returned context ends, with a *LockedError as its cause, when another
+// run takes it over. What another run holds and does not renew is waited for until it
+// runs out. What is renewed is a *LockedError, unless this run takes over.
+func (c *Client) Lock(ctx context.Context, key client.ObjectKey, claim Claim) (context.Context, func(), error) {
+	l := newLock(c, key, claim, identity())
+	if !claim.Unowned {
+		owner, err := c.owner(ctx, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		l.owners = []metav1.OwnerReference{owner}
 	}
-	l := &lock{c: c, key: key, owner: owner, identity: identity()}
-	if err := l.acquire(ctx, takeOver, waiting); err != nil {
-		return nil, nil, c.explain(ctx, err)
+	if err := l.acquire(ctx); err != nil {
+		l.release(context.WithoutCancel(ctx))
+		return nil, nil, c.explain(ctx, namespaceMissing(err, key.Namespace))
 	}
 	held, lose := context.WithCancelCause(context.WithValue(ctx, lockKey{}, l))
 	var renewal sync.WaitGroup
@@ -68,14 +107,33 @@ func (c *Client) Lock(ctx context.Context, key client.ObjectKey, takeOver bool, 
 	}, nil
 }
 
+// lockedGroups are the groups of the claim, sorted; the empty name is the whole cluster.
+func (c Claim) lockedGroups() []string {
+	if len(c.Groups) == 0 {
+		return []string{wholeCluster}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(c.Groups)))
+}
+
+// lock is what a run has, or tries to get.
 type lock struct {
 	c        *Client
 	key      client.ObjectKey
-	owner    metav1.OwnerReference
+	claim    Claim
 	identity string
-	lease    coordinationv1.Lease
+	owners   []metav1.OwnerReference
+	// leases of this run, sorted by name, as they were read or written last.
+	leases []coordinationv1.Lease
 	// renewed is when the last renewal that was answered was sent.
 	renewed time.Time
+}
+
+func newLock(c *Client, key client.ObjectKey, claim Claim, identity string) *lock {
+	l := &lock{c: c, key: key, claim: claim, identity: identity}
+	for _, group := range claim.lockedGroups() {
+		l.leases = append(l.leases, coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: leaseName(key.Name, group)}})
+	}
+	return l
 }
 
 // identity names this run, to people and among all runs.
@@ -87,34 +145,19 @@ func identity() string {
 	return fmt.Sprintf("process %d on %s, begun %s", os.Getpid(), host, time.Now().UTC().Format("15:04:05.000"))
 }
 
-func (l *lock) acquire(ctx context.Context, takeOver bool, waiting func(holder string)) error {
-	var seen coordinationv1.LeaseSpec
-	var since time.Time
+func (l *lock) acquire(ctx context.Context) error {
+	seen := map[string]sighting{}
 	ticker := time.NewTicker(lockPoll)
 	defer ticker.Stop()
 	for {
-		err := l.read(ctx)
+		acquired, err := l.round(ctx, seen)
+		locked := (*LockedError)(nil)
 		switch {
-		case apierrors.IsNotFound(err):
-			err = l.create(ctx)
-		case err != nil:
-		case takeOver || holder(l.lease.Spec) == "":
-			err = l.update(ctx)
-		case since.IsZero():
-			seen, since = l.lease.Spec, time.Now()
-			waiting(holder(seen))
-			err = errHeld
-		case !equalTime(seen.RenewTime, l.lease.Spec.RenewTime) || holder(seen) != holder(l.lease.Spec):
-			return &LockedError{Cluster: l.key.String(), Holder: holder(l.lease.Spec), Until: until(l.lease.Spec)}
-		case time.Since(since) > lockDuration:
-			err = l.update(ctx)
-		default:
-			err = errHeld
-		}
-		if err == nil {
+		case acquired:
 			return nil
-		}
-		if !errors.Is(err, errHeld) && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		case errors.As(err, &locked):
+			return locked
+		case err != nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err):
 			return fmt.Errorf("locking cluster %s: %w", l.key, err)
 		}
 		select {
@@ -125,54 +168,76 @@ func (l *lock) acquire(ctx context.Context, takeOver bool, waiting func(holder s
 	}
 }
 
-// errHeld says that somebody has the lock.
-var errHeld = errors.New("held")
+// sighting is how a Lease of another run was seen first, and when.
+type sighting struct {
+	spec  coordinationv1.LeaseSpec
+	since time.Time
+}
 
-func holder(spec coordinationv1.LeaseSpec) string {
-	if spec.HolderIdentity == nil {
-		return ""
+// round is one try to acquire the lock, as docs/architecture.md describes it.
+func (l *lock) round(ctx context.Context, seen map[string]sighting) (bool, error) {
+	if err := l.read(ctx); err != nil {
+		return false, err
 	}
-	return *spec.HolderIdentity
-}
-
-// until is when a lock runs out, by the clock of its holder.
-func until(spec coordinationv1.LeaseSpec) time.Time {
-	if spec.RenewTime == nil {
-		return time.Now()
+	rivals, err := l.rivals(ctx)
+	if err != nil {
+		return false, err
 	}
-	return spec.RenewTime.Add(lockDuration)
-}
-
-func equalTime(a, b *metav1.MicroTime) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.Equal(b)
-}
-
-func leaseName(cluster string) string { return cluster + "-clusterctl-x" }
-
-func (l *lock) create(ctx context.Context) error {
-	l.lease = coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
-		Namespace: l.key.Namespace, Name: leaseName(l.key.Name),
-		Labels: map[string]string{ClusterLabel: l.key.Name}, OwnerReferences: []metav1.OwnerReference{l.owner},
-	}}
-	return l.hold(func() error { return l.c.Create(ctx, &l.lease, FieldOwner) })
-}
-
-func (l *lock) update(ctx context.Context) error {
-	return l.hold(func() error { return l.c.Update(ctx, &l.lease, FieldOwner) })
-}
-
-// hold makes the Lease this run's for another lockDuration.
-func (l *lock) hold(write func() error) error {
-	now := metav1.NowMicro()
-	l.lease.Spec.HolderIdentity = new(l.identity)
-	l.lease.Spec.LeaseDurationSeconds = new(int32(lockDuration / time.Second))
-	l.lease.Spec.RenewTime = &now
-	sent := time.Now()
-	if err := write(); err != nil {
-		return err
+	free := true
+	for _, lease := range slices.Concat(l.leases, rivals) {
+		ended, err := l.ended(lease, seen)
+		if err != nil {
+			return false, err
+		}
+		free = free && ended
 	}
-	l.renewed = sent
-	return nil
+	if !free {
+		return false, l.keep(ctx)
+	}
+	for i := range rivals {
+		if err := l.evict(ctx, &rivals[i]); err != nil {
+			return false, err
+		}
+	}
+	if err := l.write(ctx); err != nil {
+		return false, err
+	}
+	if rivals, err = l.rivals(ctx); err != nil {
+		return false, err
+	}
+	if !slices.ContainsFunc(rivals, l.ofAnother) {
+		return true, nil
+	}
+	if len(l.claim.Groups) > 0 { // of the two, the run on the whole cluster goes on
+		l.release(ctx)
+	}
+	return false, nil
+}
+
+// ended reports whether no other run holds a Lease, or this run may take it away. A
+// Lease that is renewed is a *LockedError.
+func (l *lock) ended(lease coordinationv1.Lease, seen map[string]sighting) (bool, error) {
+	if !l.ofAnother(lease) || l.claim.TakeOver {
+		return true, nil
+	}
+	first, known := seen[lease.Name]
+	switch {
+	case !known:
+		seen[lease.Name] = sighting{lease.Spec, time.Now()}
+		l.claim.Waiting(l.turn(lease))
+		return false, nil
+	case !equalTime(first.spec.RenewTime, lease.Spec.RenewTime) || holder(first.spec) != holder(lease.Spec):
+		return false, &LockedError{Turn: l.turn(lease)}
+	}
+	return time.Since(first.since) > lockDuration, nil
+}
+
+// keep renews what a run on the whole cluster has while it waits for a rival.
+func (l *lock) keep(ctx context.Context) error {
+	if l.renewed.IsZero() || time.Since(l.renewed) < lockRenewal || holder(l.leases[0].Spec) != l.identity {
+		return nil
+	}
+	return l.write(ctx)
 }
 
 // lockKey is where a context has the lock that it is held by.
@@ -186,21 +251,18 @@ func stillHeld(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	mine := &lock{c: l.c, key: l.key, identity: l.identity} // the renewal has its own
-	if err := mine.read(ctx); err != nil && !apierrors.IsNotFound(err) {
+	mine := newLock(l.c, l.key, l.claim, l.identity) // the renewal has its own
+	if err := mine.read(ctx); err != nil {
 		return err
 	}
-	if holder(mine.lease.Spec) != l.identity {
-		return &LockedError{Cluster: l.key.String(), Holder: cmp.Or(holder(mine.lease.Spec), "nobody"), Lost: true}
-	}
-	return nil
+	return mine.lost(ctx)
 }
 
 // left is how long this run may go on without another renewal.
 func (l *lock) left() time.Duration { return time.Until(l.renewed.Add(lockDuration - lockMargin)) }
 
-// renew renews the lock until ctx ends or it is lost: to somebody else, or
-// because it could not be renewed before it ran out.
+// renew renews the lock until ctx ends or it is lost: to another run, or because it
+// could not be renewed before it ran out.
 func (l *lock) renew(ctx context.Context, lose context.CancelCauseFunc) {
 	pause := min(lockRenewal, l.left())
 	for {
@@ -227,9 +289,9 @@ func (l *lock) renew(ctx context.Context, lose context.CancelCauseFunc) {
 	}
 }
 
-// unrenewed is why this run stops although nobody told it to: somebody else has
-// the lock meanwhile, as after a sleep, or nobody answers. What the latter ended
-// with is no timeout of the command.
+// unrenewed is why this run stops although it was not told to: another run has the
+// lock meanwhile, as after a sleep, or the API server does not answer. What the latter
+// ended with is no timeout of the command.
 func (l *lock) unrenewed(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, lockPoll)
 	defer cancel()
@@ -240,48 +302,43 @@ func (l *lock) unrenewed(ctx context.Context, err error) error {
 }
 
 // renewOnce renews the lock, with no more time than is left. It returns also
-// whether it was lost to somebody else.
+// whether it was lost to another run.
 func (l *lock) renewOnce(ctx context.Context) (lost, err error) {
 	ctx, cancel := context.WithTimeout(ctx, min(lockRenewal, l.left()))
 	defer cancel()
-	err = l.update(ctx)
+	err = l.write(ctx)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		lost = l.taken(ctx)
 	}
 	return lost, err
 }
 
-// read reads the Lease anew.
-func (l *lock) read(ctx context.Context) error {
-	var lease coordinationv1.Lease
-	if err := l.c.Get(ctx, client.ObjectKey{Namespace: l.key.Namespace, Name: leaseName(l.key.Name)}, &lease); err != nil {
-		return err
-	}
-	l.lease = lease
-	return nil
-}
-
 // taken reads the lock anew, and returns an error where it is another's.
 func (l *lock) taken(ctx context.Context) error {
-	err := l.read(ctx)
-	if apierrors.IsNotFound(err) {
-		return &LockedError{Cluster: l.key.String(), Holder: "nobody", Lost: true}
+	if err := l.read(ctx); err != nil {
+		return nil // it is not known
 	}
-	if err == nil && holder(l.lease.Spec) != l.identity {
-		return &LockedError{Cluster: l.key.String(), Holder: cmp.Or(holder(l.lease.Spec), "nobody"), Lost: true}
-	}
-	return nil
+	return l.lost(ctx)
 }
 
-// release gives the lock back. Where that fails it runs out by itself.
-func (l *lock) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lockPoll)
-	defer cancel()
-	if l.taken(ctx) != nil {
-		return
+// lost is the error about the first Lease that is no longer this run's. A run that
+// took over from a rival left its Lease without a holder.
+func (l *lock) lost(ctx context.Context) error {
+	for _, lease := range l.leases {
+		if holder(lease.Spec) == l.identity {
+			continue
+		}
+		turn := l.turn(lease)
+		if turn.Holder == "" {
+			if rivals, err := l.rivals(ctx); err == nil {
+				if i := slices.IndexFunc(rivals, l.ofAnother); i >= 0 {
+					turn = l.turn(rivals[i])
+				}
+			}
+		}
+		return &LockedError{Turn: turn, Lost: true}
 	}
-	l.lease.Spec.HolderIdentity = new("")
-	_ = l.c.Update(ctx, &l.lease, FieldOwner)
+	return nil
 }
 
 // whileHeld writes something patiently, and only where the lock of the context
@@ -295,19 +352,19 @@ func whileHeld(ctx context.Context, write func() error) error {
 	})
 }
 
-// LockHolder names the run that works on a cluster now; it is empty where none
-// does. It compares with this machine's clock, which is good enough to tell, and
-// for nothing else.
-func (c *Client) LockHolder(ctx context.Context, key client.ObjectKey) (string, error) {
-	var lease coordinationv1.Lease
-	err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: leaseName(key.Name)}, &lease)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", nil
-	case err != nil:
-		return "", c.explain(ctx, fmt.Errorf("looking who works on cluster %s: %w", key, err))
-	case lease.Spec.RenewTime == nil || time.Since(lease.Spec.RenewTime.Time) > lockDuration:
-		return "", nil
+// Turns are the runs that work on a cluster now, and what each of them works on. They
+// are compared with this machine's clock, which is good enough to show them, and for
+// nothing else.
+func (c *Client) Turns(ctx context.Context, key client.ObjectKey) ([]Turn, error) {
+	leases, err := c.leasesOf(ctx, key)
+	if err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("looking who works on cluster %s: %w", key, err))
 	}
-	return holder(lease.Spec), nil
+	var turns []Turn
+	for _, lease := range leases {
+		if renewed := lease.Spec.RenewTime; holder(lease.Spec) != "" && renewed != nil && time.Since(renewed.Time) <= lockDuration {
+			turns = append(turns, turnOf(key, lease))
+		}
+	}
+	return turns, nil
 }

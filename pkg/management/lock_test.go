@@ -28,9 +28,16 @@ type locked struct {
 // try locks the cluster, and releases it when the test is over.
 func (l *leases) try(t *testing.T, ctx context.Context, takeOver bool) (context.Context, locked) { //nolint:revive // t first, as everywhere
 	t.Helper()
+	return l.claim(t, ctx, Claim{TakeOver: takeOver})
+}
+
+// claim locks what is claimed, and releases it when the test is over.
+func (l *leases) claim(t *testing.T, ctx context.Context, claim Claim) (context.Context, locked) { //nolint:revive // t first, as everywhere
+	t.Helper()
 	began := time.Now()
 	var got locked
-	held, release, err := l.client().Lock(ctx, clusterKey(), takeOver, func(holder string) { got.Waiting = append(got.Waiting, holder) })
+	claim.Waiting = func(turn Turn) { got.Waiting = append(got.Waiting, turn.Holder) }
+	held, release, err := l.client().Lock(ctx, clusterKey(), claim)
 	got.After = time.Since(began)
 	if err != nil {
 		got.Err = err.Error()
@@ -108,7 +115,7 @@ func TestLockIsAcquired(t *testing.T) {
 			false, nil, func(l *leases) {
 				l.heldBy("dead")
 				time.AfterFunc(4500*time.Millisecond, func() {
-					l.change(func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = new("another") })
+					l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Spec.HolderIdentity = new("another") })
 				})
 			},
 			locked{Err: works + at(15*time.Second) + remedy, After: 5 * time.Second, Waiting: []string{"dead"}},
@@ -127,7 +134,7 @@ func TestLockIsAcquired(t *testing.T) {
 			false, nil, func(l *leases) {
 				l.heldBy("dead")
 				time.AfterFunc(4500*time.Millisecond, func() {
-					l.change(func(lease *coordinationv1.Lease) {
+					l.change(wholeCluster, func(lease *coordinationv1.Lease) {
 						lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: new("another")}
 					})
 				})
@@ -142,7 +149,7 @@ func TestLockIsAcquired(t *testing.T) {
 				l.before = func(_ context.Context, verb string) error {
 					if verb == "update" && tries < 2 {
 						tries++
-						l.change(func(*coordinationv1.Lease) {})
+						l.change(wholeCluster, func(*coordinationv1.Lease) {})
 					}
 					return nil
 				}
@@ -179,12 +186,16 @@ func TestLockIsAcquired(t *testing.T) {
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("lock (-want +got):\n%s", diff)
 				}
-				if mine := l.lease != nil && strings.HasPrefix(l.holder(), "process "); mine != (got.Err == "") {
-					t.Errorf("the holder is %s", l.holder())
+				if holders := l.holders(); (holders[wholeCluster] == "mine") != (got.Err == "") {
+					t.Errorf("the holders are %v", holders)
 				}
 			})
 		})
 	}
+}
+
+func ownedByTheCluster() []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "c", UID: "uid"}}
 }
 
 // TestLockIsALease: what others see of it, and that it is given back.
@@ -192,7 +203,7 @@ func TestLockIsALease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l leases
-		held, release, err := l.client().Lock(t.Context(), clusterKey(), false, nil)
+		held, release, err := l.client().Lock(t.Context(), clusterKey(), Claim{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,11 +214,11 @@ func TestLockIsALease(t *testing.T) {
 		want := &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "ns", Name: "c-clusterctl-x", ResourceVersion: "3", Labels: map[string]string{ClusterLabel: "c"},
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "c", UID: "uid"}},
+				OwnerReferences: ownedByTheCluster(),
 			},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(metav1.NewMicroTime(began.Add(10 * time.Second)))},
 		}
-		if diff := cmp.Diff(want, l.lease); diff != "" || held.Err() != nil {
+		if diff := cmp.Diff(want, l.all["c-clusterctl-x"]); diff != "" || held.Err() != nil {
 			t.Errorf("the context has %v; Lease (-want +got):\n%s", held.Err(), diff)
 		}
 		release()
@@ -257,6 +268,7 @@ func TestLockIsLost(t *testing.T) {
 		}
 	}
 	const gone = " works on cluster ns/c now, so this run wrote nothing more; what it began goes on"
+	const nobody = "the lock of cluster ns/c was taken away from this run, so it wrote nothing more; what it began goes on"
 	const notRenewed = "the lock of cluster ns/c could not be renewed, so this run stops writing; run the same command again to go on: "
 	tests := map[string]struct {
 		then func(l *leases)
@@ -266,8 +278,8 @@ func TestLockIsLost(t *testing.T) {
 	}{
 		"to another": {func(l *leases) { time.AfterFunc(7*time.Second, func() { l.renewedBy("another") }) }, locked{Err: "another" + gone, After: 10 * time.Second, Lost: true}, "another"},
 		"to nobody": {func(l *leases) {
-			time.AfterFunc(7*time.Second, func() { l.mu.Lock(); l.lease = nil; l.mu.Unlock() })
-		}, locked{Err: "nobody" + gone, After: 10 * time.Second, Lost: true}, ""},
+			time.AfterFunc(7*time.Second, l.lose)
+		}, locked{Err: nobody, After: 10 * time.Second, Lost: true}, ""},
 		"no API server": {
 			after(6*time.Second, refusedConnection()),
 			locked{Err: notRenewed + "the management cluster https://host cannot be reached: " + refusedConnection().Error() + "; check that it runs and that the kubeconfig is right", After: 17 * time.Second}, "mine",
@@ -297,7 +309,7 @@ func TestLockIsLost(t *testing.T) {
 			},
 			locked{Err: "another" + gone, After: 12 * time.Second, Lost: true}, "another",
 		},
-		"to nobody, given back by hand": {func(l *leases) { time.AfterFunc(7*time.Second, func() { l.renewedBy("") }) }, locked{Err: "nobody" + gone, After: 10 * time.Second, Lost: true}, ""},
+		"to nobody, given back by hand": {func(l *leases) { time.AfterFunc(7*time.Second, func() { l.renewedBy("") }) }, locked{Err: nobody, After: 10 * time.Second, Lost: true}, ""},
 		"an answer that comes late": { // what was renewed at 5 s is known at 9 s
 			func(l *leases) {
 				slow := true
@@ -318,7 +330,7 @@ func TestLockIsLost(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var l leases
-				held, release, err := l.client().Lock(t.Context(), clusterKey(), false, nil)
+				held, release, err := l.client().Lock(t.Context(), clusterKey(), Claim{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -350,7 +362,7 @@ func TestLockSurvives(t *testing.T) {
 			}
 		},
 		"a label": func(l *leases) {
-			time.AfterFunc(7*time.Second, func() { l.change(func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) })
+			time.AfterFunc(7*time.Second, func() { l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) })
 		},
 		"an answer that was not heard": func(l *leases) {
 			heard := false
@@ -374,7 +386,7 @@ func TestLockSurvives(t *testing.T) {
 				then(&l)
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if age := time.Since(l.lease.Spec.RenewTime.Time); held.Err() != nil || age > lockRenewal {
+				if age := time.Since(l.all["c-clusterctl-x"].Spec.RenewTime.Time); held.Err() != nil || age > lockRenewal {
 					t.Errorf("%v; the lock was renewed %s ago", context.Cause(held), age)
 				}
 			})

@@ -35,6 +35,20 @@ func (m *Mockwriter) EXPECT() *MockwriterMockRecorder {
 	return m.recorder
 }
 
+// Begin mocks base method.
+func (m *Mockwriter) Begin(ctx context.Context) error {
+	m.ctrl.T.Helper()
+	ret := m.ctrl.Call(m, "Begin", ctx)
+	ret0, _ := ret[0].(error)
+	return ret0
+}
+
+// Begin indicates an expected call of Begin.
+func (mr *MockwriterMockRecorder) Begin(ctx interface{}) *gomock.Call {
+	mr.mock.ctrl.T.Helper()
+	return mr.mock.ctrl.RecordCallWithMethodType(mr.mock, "Begin", reflect.TypeOf((*Mockwriter)(nil).Begin), ctx)
+}
+
 // Try mocks base method.
 func (m *Mockwriter) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
 	m.ctrl.T.Helper()
@@ -62,4 +76,42 @@ func (m *Mockwriter) Write(ctx context.Context, object *unstructured.Unstructure
 func (mr *MockwriterMockRecorder) Write(ctx, object interface{}) *gomock.Call {
 	mr.mock.ctrl.T.Helper()
 	return mr.mock.ctrl.RecordCallWithMethodType(mr.mock, "Write", reflect.TypeOf((*Mockwriter)(nil).Write), ctx, object)
+}
+
+// Mocktrier is a mock of trier interface.
+type Mocktrier struct {
+	ctrl     *gomock.Controller
+	recorder *MocktrierMockRecorder
+}
+
+// MocktrierMockRecorder is the mock recorder for Mocktrier.
+type MocktrierMockRecorder struct {
+	mock *Mocktrier
+}
+
+// NewMocktrier creates a new mock instance.
+func NewMocktrier(ctrl *gomock.Controller) *Mocktrier {
+	mock := &Mocktrier{ctrl: ctrl}
+	mock.recorder = &MocktrierMockRecorder{mock}
+	return mock
+}
+
+// EXPECT returns an object that allows the caller to indicate expected use.
+func (m *Mocktrier) EXPECT() *MocktrierMockRecorder {
+	return m.recorder
+}
+
+// Try mocks base method.
+func (m *Mocktrier) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
+	m.ctrl.T.Helper()
+	ret := m.ctrl.Call(m, "Try", ctx, object)
+	ret0, _ := ret[0].(Change)
+	ret1, _ := ret[1].(error)
+	return ret0, ret1
+}
+
+// Try indicates an expected call of Try.
+func (mr *MocktrierMockRecorder) Try(ctx, object interface{}) *gomock.Call {
+	mr.mock.ctrl.T.Helper()
+	return mr.mock.ctrl.RecordCallWithMethodType(mr.mock, "Try", reflect.TypeOf((*Mocktrier)(nil).Try), ctx, object)
 }

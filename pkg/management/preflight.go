@@ -47,10 +47,23 @@ func (e *PreflightError) Error() string {
 	return b.String()
 }
 
+// PreflightOptions are what else there is to say about the preflights of a plan.
+type PreflightOptions struct {
+	// Known are findings of others.
+	Known []plan.Finding
+	// Skip are the names of checks to be left out.
+	Skip []string
+	// Groups are those of an Upgrade: the health of other groups is the business of
+	// other runs.
+	Groups []string
+	// Warn is told what could not be looked at.
+	Warn func(string)
+}
+
 // Preflight looks for what stands in the way of a plan, with all checks that are
 // not to be skipped, and writes nothing. What is found, and what is known
-// already, is one *PreflightError; warn is told what could not be looked at.
-func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Plan, known []plan.Finding, skip []string, warn func(string)) error {
+// already, is one *PreflightError.
+func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Plan, options PreflightOptions) error {
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	checks := map[string]func() ([]string, error){
 		CheckClusterAPI: func() ([]string, error) { return c.clusterAPITooOld() },
@@ -58,15 +71,15 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 		CheckPaused:     func() ([]string, error) { return paused(cluster, p), nil },
 		CheckHealth: func() ([]string, error) {
 			seen, err := c.seen(ctx, cluster)
-			return unhealthy(seen, p), err
+			return unhealthy(seen, p, options.Groups), err
 		},
-		CheckBudgets: func() ([]string, error) { return c.blockingBudgets(ctx, cluster, p, warn) },
+		CheckBudgets: func() ([]string, error) { return c.blockingBudgets(ctx, cluster, p, options.Warn) },
 	}
 	names := Checks()
 	found := make([][]string, len(names))
 	var tasks errgroup.Group
 	for i, name := range names {
-		if slices.Contains(skip, name) {
+		if slices.Contains(options.Skip, name) {
 			continue
 		}
 		tasks.Go(func() (err error) {
@@ -83,8 +96,8 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 			refused.Findings = append(refused.Findings, plan.Finding{Check: names[i], Reason: reason})
 		}
 	}
-	for _, finding := range known {
-		if !slices.Contains(skip, finding.Check) {
+	for _, finding := range options.Known {
+		if !slices.Contains(options.Skip, finding.Check) {
 			refused.Findings = append(refused.Findings, finding)
 		}
 	}
@@ -145,7 +158,7 @@ func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster
 // unhealthy are the parts that are not as wanted, besides those that the plan
 // mends or that a rollout on its way is at work on, and groups whose machines are
 // on their way: those of a run that was stopped.
-func unhealthy(cluster state.Cluster, p plan.Plan) []string {
+func unhealthy(cluster state.Cluster, p plan.Plan, groups []string) []string {
 	underWay := map[string]bool{}
 	for _, step := range p.Steps {
 		for _, name := range step.Parts() {
@@ -163,6 +176,9 @@ func unhealthy(cluster state.Cluster, p plan.Plan) []string {
 		reasons = append(reasons, "infrastructure: "+cluster.Infrastructure)
 	}
 	for _, part := range cluster.Parts() {
+		if len(groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(groups, part.Name) {
+			continue
+		}
 		comesUp := part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
 		// As long as clusterctl-x has it paused, that is so.
 		unseen := cluster.Pause != nil && part.Unseen && part.Ready() == part.Replicas

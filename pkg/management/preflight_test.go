@@ -118,10 +118,27 @@ func TestUnhealthy(t *testing.T) {
 			t.Parallel()
 			cluster := quietCluster()
 			test.change(&cluster)
-			if diff := cmp.Diff(test.want, unhealthy(cluster, plan.Plan{Steps: test.steps})); diff != "" {
+			if diff := cmp.Diff(test.want, unhealthy(cluster, plan.Plan{Steps: test.steps}, nil)); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestUnhealthyForOneGroup: another group is the business of another run; the control
+// plane, beside which every group's machines come, is not.
+func TestUnhealthyForOneGroup(t *testing.T) {
+	t.Parallel()
+	cluster := quietCluster()
+	cluster.WorkerNodeGroups[1].Machines[1].Ready = false
+	p := plan.Plan{Steps: []plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}}
+	if got := unhealthy(cluster, p, []string{"md-0"}); got != nil {
+		t.Errorf("another group stands in the way: %s", got)
+	}
+	cluster.ControlPlane.Replicas = 3
+	want := []string{"control-plane: 1 of 3 machines ready at v1.33.1; mend it first: an upgrade takes further machines away"}
+	if diff := cmp.Diff(want, unhealthy(cluster, p, []string{"md-0"})); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }
 
@@ -168,7 +185,7 @@ func TestPreflight(t *testing.T) {
 				return nil
 			}})
 			got := ""
-			if err := c.Preflight(t.Context(), test.cluster, plan.Plan{}, test.known, append(rest, test.skip...), func(text string) { t.Error(text) }); err != nil {
+			if err := c.Preflight(t.Context(), test.cluster, plan.Plan{}, PreflightOptions{Known: test.known, Skip: append(rest, test.skip...), Warn: func(text string) { t.Error(text) }}); err != nil {
 				got = err.Error()
 				if refused := (*PreflightError)(nil); errors.As(err, &refused) != (test.err == nil) {
 					t.Errorf("error is %T", err)

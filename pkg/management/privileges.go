@@ -45,7 +45,7 @@ func managedPrivileges() []privilege {
 		{"cluster.x-k8s.io", "machinepools", watch},
 		{"addons.cluster.x-k8s.io", "clusterresourcesets", append(watch, "create", "patch", "delete")},
 		{"controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", watch},
-		{"coordination.k8s.io", "leases", []string{"get", "create", "update"}},
+		{"coordination.k8s.io", "leases", []string{"get", "list", "create", "update"}},
 		{"", "secrets", []string{"get", "create", "patch"}},
 		{"", "configmaps", []string{"get", "list", "create", "patch", "delete"}},
 	}
@@ -66,7 +66,7 @@ func upgradePrivileges() []privilege {
 		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigs", []string{"list"}},
 		{"infrastructure.cluster.x-k8s.io", "devmachinetemplates", []string{"get", "list", "create", "patch", "delete"}},
 		{"infrastructure.cluster.x-k8s.io", "devmachines", []string{"list"}},
-		{"coordination.k8s.io", "leases", []string{"get", "create", "update"}},
+		{"coordination.k8s.io", "leases", []string{"get", "list", "create", "update"}},
 		{"", "secrets", []string{"get", "create", "patch"}},
 		{"", "configmaps", []string{"get", "list", "create", "patch", "delete"}},
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/retry"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,7 +65,7 @@ func (c *Client) Record(ctx context.Context, key client.ObjectKey) (Record, bool
 	}
 	record, err := unpack(secret.Data[recordKey])
 	if newer := (newerError{}); errors.As(err, &newer) {
-		return Record{}, false, &RefusedError{Check: checkNewerRecord, Reason: fmt.Sprintf("cluster %s was last changed by a newer clusterctl-x: %v; use the newer one", key, newer)}
+		return Record{}, false, refusedRecord(key, newer)
 	}
 	if err != nil {
 		return Record{}, false, fmt.Errorf("reading the record of cluster %s in Secret %s: %w; delete it if it cannot be mended: the next upgrade writes it anew", key, secret.Name, err)
@@ -72,7 +73,9 @@ func (c *Client) Record(ctx context.Context, key client.ObjectKey) (Record, bool
 	return record, true, nil
 }
 
-const checkNewerRecord = "newer-record"
+func refusedRecord(key client.ObjectKey, newer newerError) error {
+	return &RefusedError{Check: "newer-record", Reason: fmt.Sprintf("cluster %s was last changed by a newer clusterctl-x: %v; use the newer one", key, newer)}
+}
 
 // newerError says that a record has a schema of the future.
 type newerError struct{ schema int }
@@ -119,38 +122,66 @@ func (r Record) pack() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteRecord writes the record of a cluster that exists. The Cluster owns it,
-// so that it is moved and deleted with it. A newer record is refused.
-func (c *Client) WriteRecord(ctx context.Context, key client.ObjectKey, record Record) error {
-	var newer *RefusedError
-	if _, _, err := c.Record(ctx, key); errors.As(err, &newer) && newer.Check == checkNewerRecord {
-		return err
-	}
+// ChangeRecord reads the record of a cluster, changes it, and writes it back, again
+// where another run was faster. A newer record is refused; one that cannot be read is
+// written anew. The Cluster owns the record, if there is one already, so that the record
+// is moved and deleted with it.
+func (c *Client) ChangeRecord(ctx context.Context, key client.ObjectKey, change func(Record) Record) error {
+	var owners []metav1.OwnerReference
 	owner, err := c.owner(ctx, key)
-	if err != nil {
+	switch {
+	case err == nil:
+		owners = append(owners, owner)
+	case !apierrors.IsNotFound(err):
 		return err
 	}
-	data, err := record.pack()
+	err = retry.OnError(retry.DefaultBackoff, func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }, func() error {
+		return c.changeRecordOnce(ctx, key, owners, change)
+	})
 	if err != nil {
-		return fmt.Errorf("packing the record of cluster %s: %w", key, err)
+		return c.explain(ctx, fmt.Errorf("writing the record of cluster %s: %w", key, err))
+	}
+	return nil
+}
+
+func (c *Client) changeRecordOnce(ctx context.Context, key client.ObjectKey, owners []metav1.OwnerReference, change func(Record) Record) error {
+	var live corev1.Secret
+	err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: recordName(key.Name)}, &live)
+	exists := !apierrors.IsNotFound(err)
+	if err != nil && exists {
+		return err
+	}
+	var record Record
+	if exists {
+		record, err = unpack(live.Data[recordKey])
+		if newer := (newerError{}); errors.As(err, &newer) {
+			return refusedRecord(key, newer)
+		}
+		if err != nil {
+			record = Record{}
+		}
+	}
+	data, err := change(record).pack()
+	if err != nil {
+		return err
 	}
 	secret := &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: key.Namespace, Name: recordName(key.Name),
-			Labels: map[string]string{ClusterLabel: key.Name}, OwnerReferences: []metav1.OwnerReference{owner},
+			Namespace: key.Namespace, Name: recordName(key.Name), ResourceVersion: live.ResourceVersion,
+			Labels: map[string]string{ClusterLabel: key.Name}, OwnerReferences: owners,
 		},
 		Type: recordType,
 		Data: map[string][]byte{recordKey: data},
+	}
+	if !exists {
+		return c.Create(ctx, secret, FieldOwner)
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
 	if err != nil {
 		return err
 	}
-	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: object}), FieldOwner, client.ForceOwnership); err != nil {
-		return c.explain(ctx, fmt.Errorf("writing the record of cluster %s: %w", key, err))
-	}
-	return nil
+	return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: object}), FieldOwner, client.ForceOwnership)
 }
 
 // owner is a reference to the Cluster, for what is to go away with it.

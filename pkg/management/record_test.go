@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,6 +72,8 @@ type records struct {
 	secret  *corev1.Secret // nil where there is none
 	getErr  error          // of the Secret
 	applied []string       // with which options
+	version int
+	before  func() // each write of a Secret that is there
 }
 
 func (r *records) client() *Client {
@@ -90,16 +93,37 @@ func (r *records) client() *Client {
 			}
 			return r.getErr
 		},
+		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+			r.written(o.(*corev1.Secret).DeepCopy())
+			return nil
+		},
 		Apply: func(_ context.Context, _ client.WithWatch, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 			r.applied = append(r.applied, applied(options))
 			data, err := json.Marshal(o)
 			if err != nil {
 				return err
 			}
-			r.secret = &corev1.Secret{}
-			return json.Unmarshal(data, r.secret)
+			var secret corev1.Secret
+			if err := json.Unmarshal(data, &secret); err != nil {
+				return err
+			}
+			if r.before != nil {
+				r.before()
+			}
+			if secret.ResourceVersion != r.secret.ResourceVersion {
+				return apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, secret.Name, errors.New("it has changed"))
+			}
+			r.written(&secret)
+			return nil
 		},
 	})
+}
+
+// written is what an API server makes of a Secret.
+func (r *records) written(secret *corev1.Secret) {
+	r.version++
+	r.secret = secret
+	r.secret.ResourceVersion = strconv.Itoa(r.version)
 }
 
 // TestRecordRoundTrip: what was written is read again, from a Secret that goes
@@ -113,7 +137,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Fatalf("a record before it was written: %t, %v", exists, err)
 	}
 	for range 2 { // the second one takes the place of the first
-		if err := c.WriteRecord(t.Context(), clusterKey(), written); err != nil {
+		if err := c.ChangeRecord(t.Context(), clusterKey(), func(Record) Record { return written }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,7 +150,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
-	world.secret.Data = nil
+	world.secret.Data, world.secret.ResourceVersion = nil, ""
 	wantSecret := &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -169,7 +193,7 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 		"no JSON":          {packed(t, `schemaVersion: 1`), nil, result{Err: fmt.Sprintf(damaged, "invalid character 's' looking for beginning of value"), Written: true}},
 		"a wrong version":  {packed(t, `{"schemaVersion":1,"versions":{"controlPlane":"1"}}`), nil, result{Err: fmt.Sprintf(damaged, `"1" is not a version of Kubernetes such as v1.34.2`), Written: true}},
 		"a bomb":           {packed(t, `{"schemaVersion":1,"spec":"`+strings.Repeat("x", maxRecord)+`"}`), nil, result{Err: fmt.Sprintf(damaged, "unexpected end of JSON input"), Written: true}},
-		"may not be read":  {nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "c-clusterctl-x", errors.New("no")), result{Err: `reading the record of cluster ns/c: secrets "c-clusterctl-x" is forbidden: no; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig`, Check: "privileges", Written: true}},
+		"may not be read":  {nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "c-clusterctl-x", errors.New("no")), result{Err: `reading the record of cluster ns/c: secrets "c-clusterctl-x" is forbidden: no; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig`, Check: "privileges"}},
 		"one that can":     {whole, nil, result{Written: true}},
 	}
 	for name, test := range tests {
@@ -184,15 +208,50 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 					got.Check = refused.Check
 				}
 			}
-			err := c.WriteRecord(t.Context(), clusterKey(), Record{})
+			err := c.ChangeRecord(t.Context(), clusterKey(), func(Record) Record { return Record{} })
 			got.Written = err == nil
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
-			if !got.Written && (err.Error() != got.Err || world.applied != nil) {
-				t.Errorf("writing: %v, want %s; requests: %s", err, got.Err, world.applied)
+			if !got.Written && world.applied != nil {
+				t.Errorf("writing: %v; requests: %s", err, world.applied)
 			}
 		})
+	}
+}
+
+// TestRecordOfTwoRuns: of two runs that change the record at the same time neither loses
+// what the other one wrote.
+func TestRecordOfTwoRuns(t *testing.T) {
+	t.Parallel()
+	var world records
+	c := world.client()
+	set := func(group, version string) func(Record) Record {
+		return func(record Record) Record {
+			record.Versions.WorkerNodeGroups[group] = v1alpha1.MustParseVersion(version)
+			return record
+		}
+	}
+	if err := c.ChangeRecord(t.Context(), clusterKey(), func(Record) Record {
+		return Record{Versions: versionsOf("v1.34.1", "md-0", "v1.33.1", "md-1", "v1.33.1")}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	world.before = func() {
+		world.before = nil
+		if err := c.ChangeRecord(t.Context(), clusterKey(), set("md-1", "v1.34.1")); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.ChangeRecord(t.Context(), clusterKey(), set("md-0", "v1.34.1")); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := c.Record(t.Context(), clusterKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(versionsOf("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1"), got.Versions, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
+		t.Errorf("versions (-want +got):\n%s", diff)
 	}
 }
 

@@ -275,6 +275,9 @@ func (r *run) undisturbed(cluster state.Cluster) error {
 	}
 	check(cluster.ControlPlane, before.ControlPlane, after.ControlPlane)
 	for name, version := range before.WorkerNodeGroups {
+		if len(r.Groups) > 0 && !slices.Contains(r.Groups, name) {
+			continue // another run may be at work on it
+		}
 		part, exists := cluster.Group(name)
 		next, stays := after.WorkerNodeGroups[name]
 		switch {

@@ -50,7 +50,7 @@ func goOn(ctx context.Context, w *world, r *run) error {
 // error is the one of the lock.
 func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 	t.Parallel()
-	lost := &LockedError{Cluster: "ns/c", Holder: "another", Lost: true}
+	lost := &LockedError{Turn: Turn{Cluster: "ns/c", Holder: "another"}, Lost: true}
 	for name, steps := range everyWrite() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,8 +41,9 @@ type Upgrade struct {
 	// Stages are complete renderings: the first one of the versions that the plan
 	// begins with, then one of the versions at the end of each step.
 	Stages []Objects
-	// Record is what is kept about the cluster from the first write on.
-	Record Record
+	// Record makes what is kept about the cluster, from the first write on, of what was
+	// kept before.
+	Record func(Record) Record
 	// Policy is the skew policy that holds.
 	Policy skew.Policy
 	// Concurrency is how many groups of a step move at the same time.
@@ -60,6 +61,9 @@ type Upgrade struct {
 	// Claimed are the groups of the file whose MachineDeployments others made, and that
 	// have no label of clusterctl-x yet.
 	Claimed []string
+	// Groups are the worker node groups that the upgrade is about, where it is about
+	// nothing else. What other runs do to other groups does not disturb it.
+	Groups []string
 	// Continued is true for what is left of an upgrade that an earlier run began.
 	Continued bool
 	// Force takes over fields that others own.
@@ -113,10 +117,10 @@ func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgr
 	if err != nil {
 		return err
 	}
-	if err := fits(upgrade.Plan.Metadata, cluster, exists); err != nil {
+	if err := fits(upgrade, cluster, exists); err != nil {
 		return err
 	}
-	if err := c.WriteRecord(ctx, key, upgrade.Record); err != nil {
+	if err := c.ChangeRecord(ctx, key, upgrade.Record); err != nil {
 		return err
 	}
 	var x executor = newRun(c, key, upgrade)
@@ -144,7 +148,8 @@ type executor interface {
 }
 
 // fits compares a cluster with what a plan was made for.
-func fits(made plan.Metadata, cluster state.Cluster, exists bool) error {
+func fits(upgrade Upgrade, cluster state.Cluster, exists bool) error {
+	made := upgrade.Plan.Metadata
 	moved := &MovedError{Cluster: made.Namespace + "/" + made.Name}
 	if !exists || made.UID != cluster.UID {
 		moved.Reasons = []string{"the cluster was deleted, or is another one of the same name"}
@@ -153,7 +158,7 @@ func fits(made plan.Metadata, cluster state.Cluster, exists bool) error {
 	if cluster.Deleting {
 		moved.Reasons = append(moved.Reasons, "the cluster is being deleted")
 	}
-	moved.Reasons = append(moved.Reasons, made.Moved(plan.MetadataOf(cluster, ""))...)
+	moved.Reasons = append(moved.Reasons, made.Moved(plan.MetadataOf(cluster, "", upgrade.Groups...))...)
 	if len(moved.Reasons) > 0 {
 		return moved
 	}

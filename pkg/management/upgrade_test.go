@@ -25,21 +25,22 @@ func TestFits(t *testing.T) {
 		change func(*state.Cluster)
 		exists bool
 		want   []string
+		groups []string
 	}{
-		"the same":            {func(*state.Cluster) {}, true, nil},
-		"its machines go on":  {func(c *state.Cluster) { c.WorkerNodeGroups[0].Machines = nil; c.ControlPlane.Settled = false }, true, nil},
-		"deleted":             {func(c *state.Cluster) { *c = state.Cluster{} }, false, []string{another}},
-		"deleted, as it was":  {func(*state.Cluster) {}, false, []string{another}},
-		"another of its name": {func(c *state.Cluster) { c.UID = "other" }, true, []string{another}},
-		"being deleted":       {func(c *state.Cluster) { c.Deleting = true }, true, []string{"\n  the cluster is being deleted"}},
-		"the Cluster":         {func(c *state.Cluster) { c.Generation = 2 }, true, []string{"\n  Cluster/c has changed: its generation is 2, and was 1"}},
-		"the control plane":   {func(c *state.Cluster) { c.ControlPlane.Generation = 7 }, true, []string{"\n  KubeadmControlPlane/c has changed: its generation is 7, and was 1"}},
-		"a group":             {func(c *state.Cluster) { c.WorkerNodeGroups[1].Generation = 2 }, true, []string{"\n  MachineDeployment/c-md-1 has changed: its generation is 2, and was 1"}},
-		"a group less":        {func(c *state.Cluster) { c.WorkerNodeGroups = c.WorkerNodeGroups[:1] }, true, []string{"\n  MachineDeployment/c-md-1 is gone"}},
-		"a group more":        {func(c *state.Cluster) { c.WorkerNodeGroups = append(c.WorkerNodeGroups, aPart("md-2", "v1.33.1")) }, true, []string{"\n  MachineDeployment/c-md-2 is new"}},
+		"the same":            {func(*state.Cluster) {}, true, nil, nil},
+		"its machines go on":  {func(c *state.Cluster) { c.WorkerNodeGroups[0].Machines = nil; c.ControlPlane.Settled = false }, true, nil, nil},
+		"deleted":             {func(c *state.Cluster) { *c = state.Cluster{} }, false, []string{another}, nil},
+		"deleted, as it was":  {func(*state.Cluster) {}, false, []string{another}, nil},
+		"another of its name": {func(c *state.Cluster) { c.UID = "other" }, true, []string{another}, nil},
+		"being deleted":       {func(c *state.Cluster) { c.Deleting = true }, true, []string{"\n  the cluster is being deleted"}, nil},
+		"the Cluster":         {func(c *state.Cluster) { c.Generation = 2 }, true, []string{"\n  Cluster/c has changed: its generation is 2, and was 1"}, nil},
+		"the control plane":   {func(c *state.Cluster) { c.ControlPlane.Generation = 7 }, true, []string{"\n  KubeadmControlPlane/c has changed: its generation is 7, and was 1"}, nil},
+		"a group":             {func(c *state.Cluster) { c.WorkerNodeGroups[1].Generation = 2 }, true, []string{"\n  MachineDeployment/c-md-1 has changed: its generation is 2, and was 1"}, nil},
+		"a group less":        {func(c *state.Cluster) { c.WorkerNodeGroups = c.WorkerNodeGroups[:1] }, true, []string{"\n  MachineDeployment/c-md-1 is gone"}, nil},
+		"a group more":        {func(c *state.Cluster) { c.WorkerNodeGroups = append(c.WorkerNodeGroups, aPart("md-2", "v1.33.1")) }, true, []string{"\n  MachineDeployment/c-md-2 is new"}, nil},
 		"somebody else's group": {func(c *state.Cluster) {
 			c.WorkerNodeGroups = append(c.WorkerNodeGroups, state.Part{Object: "MachineDeployment/x", Foreign: true})
-		}, true, []string{"\n  MachineDeployment/x is new"}},
+		}, true, []string{"\n  MachineDeployment/x is new"}, nil},
 		"everything": {
 			func(c *state.Cluster) {
 				c.Generation = 2
@@ -47,14 +48,26 @@ func TestFits(t *testing.T) {
 			}, true, []string{
 				"\n  Cluster/c has changed: its generation is 2, and was 1", "\n  MachineDeployment/c-md-0 is gone", "\n  MachineDeployment/c-md-1 is gone",
 				"\n  MachineDeployment/c-md-2 is new", "\n  MachineDeployment/c-md-3 is new",
-			},
+			}, nil,
+		},
+		"another group, beside one": {func(c *state.Cluster) {
+			c.WorkerNodeGroups[1].Generation = 2
+			c.WorkerNodeGroups = append(c.WorkerNodeGroups, aPart("md-2", "v1.33.1"))
+		}, true, nil, []string{"md-0"}},
+		"the group itself": {
+			func(c *state.Cluster) { c.WorkerNodeGroups[0].Generation = 2 }, true,
+			[]string{"\n  MachineDeployment/c-md-0 has changed: its generation is 2, and was 1"}, []string{"md-0"},
+		},
+		"the control plane, beside a group": {
+			func(c *state.Cluster) { c.ControlPlane.Generation = 7 }, true,
+			[]string{"\n  KubeadmControlPlane/c has changed: its generation is 7, and was 1"}, []string{"md-0"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster := quietCluster()
-			metadata := plan.MetadataOf(cluster, "spec")
+			metadata := plan.MetadataOf(cluster, "spec", test.groups...)
 			test.change(&cluster)
 			want, got := "", ""
 			for i, reason := range test.want {
@@ -63,7 +76,7 @@ func TestFits(t *testing.T) {
 				}
 				want += reason
 			}
-			if err := fits(metadata, cluster, test.exists); err != nil {
+			if err := fits(Upgrade{Plan: plan.Plan{Metadata: metadata}, Groups: test.groups}, cluster, test.exists); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -144,6 +157,18 @@ func TestUndisturbed(t *testing.T) {
 			changed("KubeadmControlPlane/c", "v1.34.1", "v1.33.1"), changed("MachineDeployment/c-md-0", "v1.33.1", "v1.32.1"), deleted + "old",
 		}},
 	}
+	t.Run("of a run on one group", func(t *testing.T) {
+		t.Parallel()
+		r := &run{key: clusterKey(), step: 1, Upgrade: Upgrade{Plan: p, Groups: []string{"md-0"}}}
+		other := state.Cluster{ControlPlane: aPart(v1alpha1.ControlPlaneName, "v1.33.1"), WorkerNodeGroups: []state.Part{aPart("md-0", "v1.33.1"), aPart("md-1", "v1.33.1")}}
+		if err := r.undisturbed(other); err != nil {
+			t.Errorf("another run moves another group: %v", err)
+		}
+		other.WorkerNodeGroups[0] = aPart("md-0", "v1.32.9")
+		if want := movedHead + "\n  " + changed("MachineDeployment/c-md-0", "v1.32.9", "v1.33.1"); r.undisturbed(other).Error() != want {
+			t.Errorf("error is %v, want %s", r.undisturbed(other), want)
+		}
+	})
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

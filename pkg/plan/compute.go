@@ -228,7 +228,7 @@ func (p *planner) underWay() {
 	var rolling, replacing []Group
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if part.Outdated == 0 || part.GoesBack(group.Version) {
+		if part.Outdated == 0 || part.GoesBack(group.Version) || !p.in.Scope.covers(group.Name) {
 			continue
 		}
 		move := Group{Name: group.Name, From: part.Oldest, To: part.Version, MachinesReplaced: part.Outdated, Approximate: group.Autoscaled}

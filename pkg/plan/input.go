@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -94,6 +95,12 @@ type Scope struct {
 }
 
 func (s Scope) whole() bool { return !s.ControlPlaneOnly && len(s.Groups) == 0 }
+
+// covers reports whether a plan about some worker node groups is about one of them. A
+// rollout of another group is the business of another run, and nothing waits for it.
+func (s Scope) covers(group string) bool {
+	return len(s.Groups) == 0 || slices.Contains(s.Groups, group)
+}
 
 // ImpossibleError says why there is no plan. Its reasons are in the order of
 // the spec.

@@ -16,6 +16,11 @@ func (in Input) scoped() (Input, []string) {
 	}
 	wanted := in.Target
 	in.Target = in.Start.AsTarget(wanted)
+	if in.Chain != nil { // a group that is not in the scope stays in the topology, or out of it
+		for i, group := range in.Target.WorkerNodeGroups {
+			in.Target.WorkerNodeGroups[i].Pinned = in.Start.WorkerNodeGroups[group.Name].Detached
+		}
+	}
 	kept := map[string]Changes{}
 	if in.Scope.ControlPlaneOnly {
 		in.Target.ControlPlane, in.Target.ControlPlaneMachines = wanted.ControlPlane, wanted.ControlPlaneMachines

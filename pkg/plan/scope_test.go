@@ -61,9 +61,13 @@ func TestScope(t *testing.T) {
 		"a group goes back": {with(input("1.34", "1.34", "a 1.34 1.33", "b 1.33 1.34"), groupsOnly("a"), underWay("a", "1.33", 3, 0)), []string{
 			"Workers: a 1.34->1.33", "all: control plane +0 -0 ~0, workers +0 -0 ~0",
 		}},
-		"a group, after what is under way elsewhere": {with(input("1.34", "1.34", "a 1.33 1.34", "b 1.34 1.34"), groupsOnly("a"), underWay("b", "1.33", 2, 1), underWay("", "1.33", 1, 2)), []string{
+		"a group, beside what is under way elsewhere": {with(input("1.34", "1.34", "a 1.33 1.34", "b 1.34 1.34"), groupsOnly("a"), underWay("b", "1.33", 2, 1)), []string{
+			"Workers: a 1.33->1.34 replaces 3",
+			"all: control plane +0 -0 ~0, workers +0 -0 ~3",
+		}},
+		"a group, after what is under way of it and of the control plane": {with(input("1.34", "1.34", "a 1.33 1.34"), groupsOnly("a"), underWay("a", "1.32", 2, 1), underWay("", "1.33", 1, 2)), []string{
 			"ControlPlane (under way): 1.33->1.34 replaces 1",
-			"Workers (under way): b 1.33->1.34 replaces 2",
+			"Workers (under way): a 1.32->1.33 replaces 2",
 			"Workers: a 1.33->1.34 replaces 3",
 			"all: control plane +0 -0 ~1, workers +0 -0 ~5",
 		}},

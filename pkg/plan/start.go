@@ -46,10 +46,15 @@ func (s Start) Floor() v1alpha1.ClusterVersions {
 	return floor
 }
 
-// MetadataOf names a live cluster and the generations that a plan is made for.
-func MetadataOf(c state.Cluster, spec string) Metadata {
+// MetadataOf names a live cluster and the generations that a plan is made for. A plan
+// about some worker node groups is made for these, the control plane and the Cluster:
+// what happens to other groups does not make it stale.
+func MetadataOf(c state.Cluster, spec string, groups ...string) Metadata {
 	m := Metadata{Name: c.Name, Namespace: c.Namespace, UID: c.UID, Spec: spec, Generations: map[string]int64{"Cluster/" + c.Name: c.Generation}}
 	for _, part := range c.Parts() {
+		if len(groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(groups, part.Name) {
+			continue
+		}
 		// Cluster API changes the parts of a topology at any time, as the next step of
 		// an upgrade that was stopped; no plan is stale for that.
 		if c.Topology == nil || part.Foreign || part.Detached {

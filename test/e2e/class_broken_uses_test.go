@@ -139,11 +139,11 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"one group": {
 			"upgrade cluster --worker-node-groups md-0", managedSpec, []string{"\"1.32\"", "\"1.33\""}, 2,
-			"cluster.yaml:6: spec.clusterClass: Forbidden: --worker-node-groups: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave --worker-node-groups out; a group with a kubernetesVersion of its own moves alone, and deferUpgrade holds one back\n",
+			"cluster.yaml:6: spec.clusterClass: Forbidden: --worker-node-groups: md-0 has no kubernetesVersion of its own, so Cluster API upgrades it with the rest of the cluster; leave md-0 out of --worker-node-groups, or give it a kubernetesVersion first\n",
 		},
 		"control plane only": {
 			"upgrade cluster --control-plane-only", managedSpec, []string{"\"1.32\"", "\"1.33\""}, 2,
-			"cluster.yaml:6: spec.clusterClass: Forbidden: --control-plane-only: Cluster API upgrades all of a cluster from a ClusterClass in its own order; leave --control-plane-only out; a group with a kubernetesVersion of its own moves alone, and deferUpgrade holds one back\n",
+			"cluster.yaml:6: spec.clusterClass: Forbidden: --control-plane-only: Cluster API upgrades control plane and worker node groups of a cluster from a ClusterClass in its own order; leave --control-plane-only out; deferUpgrade holds a group back\n",
 		},
 		"without a management cluster": {
 			"plan upgrade --from cluster.yaml", managedSpec, []string{"\"1.32\"", "\"1.33\""}, 2,
