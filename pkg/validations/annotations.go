@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // maxAnnotations is half of what an object can hold: Cluster API adds some.
@@ -31,17 +33,33 @@ func annotations(given map[string]string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// groupAnnotations are not those that other fields of a group mean.
+// groupAnnotations are neither those that other fields of a group mean nor those
+// that controllers act on.
 func groupAnnotations(given map[string]string, path *field.Path) field.ErrorList {
 	errs := annotations(given, path)
-	for _, meant := range []struct{ key, field string }{
-		{clusterv1.AutoscalerMinSizeAnnotation, "autoscalingConfiguration"},
-		{clusterv1.AutoscalerMaxSizeAnnotation, "autoscalingConfiguration"},
-		{clusterv1.ClusterTopologyDeferUpgradeAnnotation, "deferUpgrade"},
-		{clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation, "holdUpgradeSequence"},
-	} {
-		if _, there := given[meant.key]; there {
-			errs = append(errs, field.Forbidden(keyed(path, meant.key), fmt.Sprintf("a field of the group says this; use %s", meant.field)))
+	fields := map[string]string{
+		clusterv1.AutoscalerMinSizeAnnotation:                  "autoscalingConfiguration",
+		clusterv1.AutoscalerMaxSizeAnnotation:                  "autoscalingConfiguration",
+		clusterv1.ClusterTopologyDeferUpgradeAnnotation:        "deferUpgrade",
+		clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation: "holdUpgradeSequence",
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if name, meant := fields[key]; meant {
+			errs = append(errs, field.Forbidden(keyed(path, key), fmt.Sprintf("a field of the group says this; use %s", name)))
+			continue
+		}
+		errs = append(errs, reservedAnnotation(key, keyed(path, key))...)
+	}
+	return errs
+}
+
+// controlPlaneAnnotations are not those that controllers act on, except for a
+// cluster from a class, where those of the KubeadmControlPlane stand here.
+func controlPlaneAnnotations(given map[string]string, class *v1alpha1.ClusterClass, path *field.Path) field.ErrorList {
+	errs := annotations(given, path)
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if class == nil || !ofControlPlaneObject(key) {
+			errs = append(errs, reservedAnnotation(key, keyed(path, key))...)
 		}
 	}
 	return errs

@@ -9,6 +9,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
+// maxStackedMembers of etcd are what its authors recommend as the most.
+const maxStackedMembers = 7
+
 // maxFailureDomain is the length of the name that Cluster API's machines can hold.
 const maxFailureDomain = 256
 
@@ -24,7 +27,7 @@ func controlPlane(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 		controlPlaneRollout(config, path.Child("upgradeRolloutStrategy")),
 		healthCheck(config.MachineHealthCheck, cluster.Spec.MachineHealthCheck, path.Child("machineHealthCheck")),
 		machineDeletion(config.MachineDeletion, path.Child("machineDeletion")),
-		annotations(config.Annotations, path.Child("annotations")),
+		controlPlaneAnnotations(config.Annotations, cluster.Spec.ClusterClass, path.Child("annotations")),
 	)
 }
 
@@ -33,7 +36,11 @@ func controlPlaneCount(number int, etcd *v1alpha1.ExternalEtcdConfiguration, pat
 	if etcd != nil && len(etcd.Endpoints) > 0 {
 		return count(number, 1, path)
 	}
-	return oddCount(number, "etcd has a member on each control plane machine", path)
+	const member = "etcd has a member on each control plane machine"
+	if errs := oddCount(number, member, path); len(errs) > 0 || number <= maxStackedMembers {
+		return errs
+	}
+	return field.ErrorList{field.Invalid(path, number, fmt.Sprintf("must be at most %d: %s, and each write waits for a majority of them; use 3, 5 or 7, or an external etcd", maxStackedMembers, member))}
 }
 
 func groups(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
@@ -54,6 +61,7 @@ func groups(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 func groupMachines(cluster *v1alpha1.Cluster, group v1alpha1.WorkerNodeGroupConfiguration, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		labels(group.Labels, path.Child("labels")),
+		workerRoles(group.Labels, path.Child("labels")),
 		taints(group.Taints, path.Child("taints")),
 		kubelet(group.KubeletConfiguration, cluster.Spec.ClusterNetwork.DNS, path.Child("kubeletConfiguration")),
 		failureDomains(group.FailureDomains, path.Child("failureDomains")),

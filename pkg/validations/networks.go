@@ -66,7 +66,30 @@ func cidr(text, example string, path *field.Path) (netip.Prefix, field.ErrorList
 	if masked := prefix.Masked(); masked != prefix {
 		return netip.Prefix{}, field.ErrorList{field.Invalid(path, text, fmt.Sprintf("has bits set behind its mask; did you mean %s?", masked))}
 	}
+	for _, special := range specialNetworks() {
+		if special.prefix.Overlaps(prefix) {
+			return netip.Prefix{}, field.ErrorList{field.Invalid(path, text, fmt.Sprintf("must not be within or contain %s, which is for %s; use another network, such as %s", special.prefix, special.use, example))}
+		}
+	}
 	return prefix, nil
+}
+
+// specialNetwork is one whose addresses no pod and no service can have.
+type specialNetwork struct {
+	prefix netip.Prefix
+	use    string
+}
+
+func specialNetworks() []specialNetwork {
+	return []specialNetwork{
+		{netip.MustParsePrefix("0.0.0.0/8"), "no address at all"},
+		{netip.MustParsePrefix("127.0.0.0/8"), "each machine itself"},
+		{netip.MustParsePrefix("169.254.0.0/16"), "addresses on one link"},
+		{netip.MustParsePrefix("224.0.0.0/3"), "multicast and reserved addresses"},
+		{netip.MustParsePrefix("::/127"), "each machine itself"},
+		{netip.MustParsePrefix("fe80::/10"), "addresses on one link"},
+		{netip.MustParsePrefix("ff00::/8"), "multicast"},
+	}
 }
 
 func serviceSize(services netip.Prefix, path *field.Path) field.ErrorList {

@@ -59,6 +59,13 @@ func TestSpecNetworks(t *testing.T) {
 		"pods for no node of IPv6":   {networks("fd00::/65", "fd01::/112"), []string{podsPath + `[0]: Invalid value: "fd00::/65": is too small for pods: each node takes a /64; use a network from /48 to /64, or set nodes.cidrMaskSize`}},
 		"17 bits of nodes with IPv6": {networks("fd00::/47", "fe00::/112"), []string{podsPath + `[0]: Invalid value: "fd00::/47": is too large for pods: each node takes a /64, and there may be 2^16 of these; use a network from /48 to /64, or set nodes.cidrMaskSize`}},
 
+		"loopback":             {pods("127.0.0.0/8"), []string{podsPath + `[0]: Invalid value: "127.0.0.0/8": must not be within or contain 127.0.0.0/8, which is for each machine itself; use another network, such as 192.168.0.0/16`}},
+		"link-local":           {pods("169.254.0.0/16"), []string{podsPath + `[0]: Invalid value: "169.254.0.0/16": must not be within or contain 169.254.0.0/16, which is for addresses on one link; use another network, such as 192.168.0.0/16`}},
+		"multicast services":   {services("239.0.0.0/16"), []string{servicesPath + `[0]: Invalid value: "239.0.0.0/16": must not be within or contain 224.0.0.0/3, which is for multicast and reserved addresses; use another network, such as 10.96.0.0/12`}},
+		"link-local of IPv6":   {networks("fe80::/48", "fd01::/112"), []string{podsPath + `[0]: Invalid value: "fe80::/48": must not be within or contain fe80::/10, which is for addresses on one link; use another network, such as 192.168.0.0/16`}},
+		"beside the loopback":  {pods("128.0.0.0/16"), nil},
+		"carrier-grade shared": {pods("100.64.0.0/16"), nil},
+
 		"side by side": {networks("10.0.0.0/16", "10.1.0.0/16"), nil},
 		"services within pods": {networks("10.0.0.0/8", "10.96.0.0/12"), []string{
 			servicesPath + `[0]: Invalid value: "10.96.0.0/12": overlaps with the network of pods (10.0.0.0/8); use a network of its own`,
@@ -118,7 +125,7 @@ func TestSpecNodeMask(t *testing.T) {
 		"larger than that of IPv6":   {ipv6(47), from("47", "48", "64", "fd00::/48")},
 		"two addresses of IPv6":      {mask("fd00::/120", "fd01::/112", 127), nil},
 		"one address of IPv6":        {mask("fd00::/120", "fd01::/112", 128), from("128", "120", "127", "fd00::/120")},
-		"part of all addresses":      {mask("::/0", "fd01::/112", 0), append(from("0", "1", "16", "::/0"), `spec.clusterNetwork.services.cidrBlocks[0]: Invalid value: "fd01::/112": overlaps with the network of pods (::/0); use a network of its own`)},
+		"part of all addresses":      {mask("::/0", "fd01::/112", 0), []string{podsPath + `: Invalid value: "::/0": must not be within or contain ::/127, which is for each machine itself; use another network, such as 192.168.0.0/16`}},
 		"network of two addresses":   {mask("192.168.0.0/31", "10.96.0.0/12", 31), nil},
 		"network of one address":     {mask("192.168.0.0/32", "10.96.0.0/12", 32), []string{podsPath + `: Invalid value: "192.168.0.0/32": is too small for pods: use /31 or larger`}},
 		"mask of an invalid network": {mask("192.168.0.0", "10.96.0.0/12", 8), []string{podsPath + `: Invalid value: "192.168.0.0": must be a network in CIDR notation, such as 192.168.0.0/16`}},

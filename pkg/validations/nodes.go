@@ -34,6 +34,10 @@ func labels(labels map[string]string, path *field.Path) field.ErrorList {
 			continue
 		}
 		own = append(own, key+"="+labels[key])
+		if forbidden := reservedLabel(key, at); len(forbidden) > 0 {
+			errs = append(errs, forbidden...)
+			continue
+		}
 		if len(invalid) == 0 && ofKubernetes(key) && !kubeletapis.IsKubeletLabel(key) {
 			errs = append(errs, field.Invalid(at, key, "must not be in a domain of Kubernetes in which a kubelet may not label its node; use a domain of your own, or node-role.kubernetes.io, node-restriction.kubernetes.io or node.kubernetes.io"))
 		}
@@ -129,6 +133,16 @@ func allTainted(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{withoutValue(path, "must have a group without NoSchedule and NoExecute taints: a cluster that manages itself runs its controllers there; remove the taints of one group, or add a group")}
+}
+
+// homeless reports whether pods without tolerations find no node, although there
+// are worker node groups.
+func homeless(spec v1alpha1.ClusterSpec) bool {
+	controlPlane := spec.ControlPlaneConfiguration.Taints
+	if len(spec.WorkerNodeGroupConfigurations) == 0 || controlPlane != nil && repelling(controlPlane) < 0 {
+		return false
+	}
+	return !slices.ContainsFunc(spec.WorkerNodeGroupConfigurations, func(group v1alpha1.WorkerNodeGroupConfiguration) bool { return repelling(group.Taints) < 0 })
 }
 
 // onlyControlPlaneTaints finds that pods have no node to run on.

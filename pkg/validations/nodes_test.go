@@ -63,12 +63,12 @@ func TestSpecLabels(t *testing.T) {
 		"of topology":                  notAllowed("topology.kubernetes.io/rack"),
 		"with a domain that ends so":   {label("mykubernetes.io/role", ""), nil},
 		"with that name":               {label("kubernetes.io", ""), nil},
-		"of Cluster API's own objects": {label("cluster.x-k8s.io/role", ""), nil},
+		"of Cluster API's own objects": {label("cluster.x-k8s.io/role", ""), []string{secondGroup + `.labels["cluster.x-k8s.io/role"]: Forbidden: Cluster API acts on keys of its own domain; remove it`}},
 	}
 	for _, key := range []string{
 		"node-role.kubernetes.io/x", "node-restriction.kubernetes.io/x", "a.node-restriction.kubernetes.io/x", "node.cluster.x-k8s.io/x", "a.node.cluster.x-k8s.io/x",
-		"kubelet.kubernetes.io/x", "a.node.kubernetes.io/x", "node.kubernetes.io/instance-type", "kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch",
-		"topology.kubernetes.io/zone", "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone", "beta.kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/instance-type",
+		"kubelet.kubernetes.io/x", "a.node.kubernetes.io/x", "node.kubernetes.io/instance-type",
+		"topology.kubernetes.io/zone", "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone", "beta.kubernetes.io/instance-type",
 	} {
 		tests[key] = specTest{label(key, "x"), nil}
 	}

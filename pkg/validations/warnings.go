@@ -24,6 +24,9 @@ func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 			warn(path.Child("workerNodeGroupConfigurations").Index(i).Child("count"), fmt.Sprintf("the group begins with minCount (%d) machines, and the autoscaler decides about more; ignored", bounds.MinCount))
 		}
 	}
+	if homeless(spec) {
+		warn(path.Child("workerNodeGroupConfigurations"), "every group has a NoSchedule or NoExecute taint, and so has the control plane: a pod without a toleration for one of them runs nowhere")
+	}
 	if etcd := spec.ExternalEtcdConfiguration; etcd != nil && len(etcd.Endpoints) == 0 {
 		warn(path.Child("externalEtcdConfiguration"), "the development providers have no machines for etcd: it runs on the control plane's machines")
 	}

@@ -49,7 +49,20 @@ func TestWarnings(t *testing.T) {
 		return func(c *v1alpha1.Cluster) { c.Spec.ManagementCluster.Name = by }
 	}
 	cilium := &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}}
+	tainted := func(first, second string, controlPlane *[]v1alpha1.Taint) func(*v1alpha1.Cluster) {
+		return func(c *v1alpha1.Cluster) {
+			c.Spec.WorkerNodeGroupConfigurations[0].Taints = &[]v1alpha1.Taint{{Key: "a", Effect: first}}
+			c.Spec.WorkerNodeGroupConfigurations[1].Taints = &[]v1alpha1.Taint{{Key: "a", Effect: second}}
+			c.Spec.ControlPlaneConfiguration.Taints = controlPlane
+		}
+	}
+	const homeless = "spec.workerNodeGroupConfigurations: every group has a NoSchedule or NoExecute taint, and so has the control plane: a pod without a toleration for one of them runs nowhere"
 	tests := map[string]specTest{
+		"all groups tainted":        {tainted("NoSchedule", "NoExecute", nil), []string{homeless}},
+		"and the control plane":     {tainted("NoSchedule", "NoExecute", &[]v1alpha1.Taint{{Key: "a", Effect: "NoExecute"}}), []string{homeless}},
+		"but the control plane":     {tainted("NoSchedule", "NoExecute", &[]v1alpha1.Taint{}), nil},
+		"but one group":             {tainted("NoSchedule", "PreferNoSchedule", nil), nil},
+		"without groups":            {func(c *v1alpha1.Cluster) { c.Spec.WorkerNodeGroupConfigurations = nil }, nil},
 		"none":                      {func(*v1alpha1.Cluster) {}, nil},
 		"autoscaled without count":  {count(2, nil), nil},
 		"autoscaled from its count": {count(2, new(2)), nil},
