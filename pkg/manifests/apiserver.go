@@ -64,7 +64,7 @@ func (r renderer) apiServer(version v1alpha1.Version) (bootstrapv1.APIServer, []
 			Name: "aws-iam-authenticator", HostPath: iamOnMachine, MountPath: iamInPod, ReadOnly: new(true), PathType: corev1.HostPathDirectoryOrCreate,
 		})
 	}
-	server.ExtraArgs = arguments(args)
+	server.ExtraArgs = overriding(r.defaults.apiServer, arguments(args))
 	return server, files, nil
 }
 

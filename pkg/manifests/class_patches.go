@@ -3,6 +3,7 @@ package manifests
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,14 +33,15 @@ type addition struct {
 	variable string
 	paths    []string // of KubeadmConfigSpec
 	before   bool     // what the variable has comes before what the template has
+	named    bool     // what the variable has replaces what the template has of the same name
 }
 
 // additions to what kubeadm is told about every machine.
 func additions() []addition {
 	return []addition{
-		{variableFiles, []string{"/files"}, true},
-		{variableCommands, []string{"/preKubeadmCommands"}, true},
-		{variableKubeletArgs, []string{"/initConfiguration/nodeRegistration/kubeletExtraArgs", "/joinConfiguration/nodeRegistration/kubeletExtraArgs"}, false},
+		{variable: variableFiles, paths: []string{"/files"}, before: true},
+		{variable: variableCommands, paths: []string{"/preKubeadmCommands"}, before: true},
+		{variable: variableKubeletArgs, paths: []string{"/initConfiguration/nodeRegistration/kubeletExtraArgs", "/joinConfiguration/nodeRegistration/kubeletExtraArgs"}, named: true},
 	}
 }
 
@@ -178,7 +180,10 @@ func (t patchTarget) lists(base string, leaves map[string][]string) error {
 	if t.template.GetKind() != "KubeadmControlPlaneTemplate" {
 		return nil
 	}
-	return t.apiServer(base+"/clusterConfiguration/apiServer", leaves)
+	return errors.Join(
+		t.program(base+"/clusterConfiguration/apiServer", variableAPIServer, leaves),
+		t.program(base+"/clusterConfiguration/controllerManager", variableControllerManager, leaves),
+	)
 }
 
 func (t patchTarget) addition(a addition, base string, leaves map[string][]string) error {
@@ -207,11 +212,14 @@ func (t patchTarget) addition(a addition, base string, leaves map[string][]strin
 			condition = ""
 		}
 		list := fmt.Sprintf("(default (list) .%s)", a.variable)
-		sum := "concat (fromJson $value) " + list
-		if a.before {
-			sum = "concat " + list + " (fromJson $value)"
+		merged := "{{- concat (fromJson $value) " + list + " | toJson }}"
+		switch {
+		case a.before:
+			merged = "{{- concat " + list + " (fromJson $value) | toJson }}"
+		case a.named:
+			merged = mergedArguments(list) + "{{- $args | toJson }}"
 		}
-		patches = append(patches, fromTemplate(path, t.valueAt(values, "[]")+"{{- "+sum+" | toJson }}"))
+		patches = append(patches, fromTemplate(path, t.valueAt(values, "[]")+merged))
 	}
 	return t.add(t.name+"-"+a.variable, condition, patches...)
 }
@@ -225,22 +233,6 @@ func (t patchTarget) ofOtherClasses(a addition, base, condition string) error {
 	t.selector.MatchResources.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{"*"}}
 	path := base + a.paths[len(a.paths)-1]
 	return t.add(a.variable+"-of-any-class", condition, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
-}
-
-// apiServer is the patch of how the API server runs. The provider has names and
-// addresses of it, to which those of the variable are added.
-func (t patchTarget) apiServer(path string, leaves map[string][]string) error {
-	name, condition := t.name+"-"+variableAPIServer, given(variableAPIServer)
-	values, there := leaves[path+"/certSANs"]
-	delete(leaves, path+"/certSANs")
-	if !there {
-		return t.add(name, condition, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: variableAPIServer}})
-	}
-	if differ(values) {
-		condition = ""
-	}
-	return t.add(name, condition, fromTemplate(path, t.valueAt(values, "[]")+
-		`{{- $server := default (dict) .apiServer -}}{{- $_ := set $server "certSANs" (concat (fromJson $value) (default (list) $server.certSANs)) -}}{{- $server | toJson }}`))
 }
 
 // versionsWith are those that have a field.

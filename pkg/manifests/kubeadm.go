@@ -40,7 +40,7 @@ type part struct {
 // controlPlaneKubeadm is how kubeadm makes the control plane.
 func (r renderer) controlPlaneKubeadm(release versionsbundle.Release) (bootstrapv1.KubeadmConfigSpec, error) {
 	config := r.Config.Cluster.Spec.ControlPlaneConfiguration
-	spec, err := r.machineKubeadm(part{release.Version, config.Labels, config.Taints, config.KubeletConfiguration})
+	spec, err := r.machineKubeadm(part{release.Version, config.Labels, r.controlPlaneTaints(), config.KubeletConfiguration})
 	if err != nil {
 		return spec, err
 	}
@@ -63,10 +63,23 @@ func (r renderer) controlPlaneKubeadm(release versionsbundle.Release) (bootstrap
 		Etcd:            r.etcd(release),
 		APIServer:       apiServer,
 	}
+	spec.ClusterConfiguration.Scheduler.ExtraArgs = r.defaults.scheduler
+	var managerArgs []bootstrapv1.Arg
 	if nodes := r.Config.Cluster.Spec.ClusterNetwork.Nodes; nodes != nil && nodes.CIDRMaskSize != nil {
-		spec.ClusterConfiguration.ControllerManager.ExtraArgs = arguments(map[string]string{"node-cidr-mask-size": strconv.Itoa(*nodes.CIDRMaskSize)})
+		managerArgs = arguments(map[string]string{"node-cidr-mask-size": strconv.Itoa(*nodes.CIDRMaskSize)})
 	}
+	spec.ClusterConfiguration.ControllerManager.ExtraArgs = overriding(r.defaults.controllerManager, managerArgs)
 	return spec, nil
+}
+
+// controlPlaneTaints are none where the control plane's nodes are the only ones,
+// which have to run all pods.
+func (r renderer) controlPlaneTaints() *[]v1alpha1.Taint {
+	spec := r.Config.Cluster.Spec
+	if given := spec.ControlPlaneConfiguration.Taints; given != nil || len(spec.WorkerNodeGroupConfigurations) > 0 {
+		return given
+	}
+	return &[]v1alpha1.Taint{}
 }
 
 func (r renderer) etcd(release versionsbundle.Release) bootstrapv1.Etcd {
@@ -76,7 +89,7 @@ func (r renderer) etcd(release versionsbundle.Release) bootstrapv1.Etcd {
 		}}
 	}
 	image := release.Images.Etcd
-	return bootstrapv1.Etcd{Local: bootstrapv1.LocalEtcd{ImageRepository: image.Repository(), ImageTag: image.Tag()}}
+	return bootstrapv1.Etcd{Local: bootstrapv1.LocalEtcd{ImageRepository: image.Repository(), ImageTag: image.Tag(), ExtraArgs: r.defaults.etcd}}
 }
 
 // groupKubeadm is how kubeadm makes the machines of a worker node group. It
@@ -104,7 +117,7 @@ func (r renderer) machineKubeadm(p part) (bootstrapv1.KubeadmConfigSpec, error) 
 	spec.JoinConfiguration.NodeRegistration = bootstrapv1.NodeRegistrationOptions{
 		CRISocket:        node.CRISocket,
 		ImagePullPolicy:  corev1.PullIfNotPresent, // kubeadm's default; there must be something
-		KubeletExtraArgs: r.kubeletArguments(node, p.labels),
+		KubeletExtraArgs: r.kubeletArguments(node, p),
 		Taints:           taints(p.taints),
 	}
 	mirror, mirrorCommands := registryMirror(r.Config.Cluster.Spec.RegistryMirrorConfiguration)
@@ -126,23 +139,24 @@ func (r renderer) machineKubeadm(p part) (bootstrapv1.KubeadmConfigSpec, error) 
 	return spec, nil
 }
 
-// kubeletArguments are those of the provider, then those that the spec asks for.
-func (r renderer) kubeletArguments(node providers.Node, labels map[string]string) []bootstrapv1.Arg {
-	var all []bootstrapv1.Arg
+// kubeletArguments are those of every machine and of the provider, then those that
+// the spec asks for.
+func (r renderer) kubeletArguments(node providers.Node, p part) []bootstrapv1.Arg {
+	defaults := slices.Clone(r.defaults.kubelet)
 	for _, arg := range node.KubeletExtraArgs {
-		all = append(all, bootstrapv1.Arg{Name: arg.Name, Value: new(arg.Value)})
+		defaults = append(defaults, bootstrapv1.Arg{Name: arg.Name, Value: new(arg.Value)})
 	}
-	args := map[string]string{}
+	args := hardeningOf(p.kubeletConfiguration)
 	if resolvConf := r.Config.Cluster.Spec.ClusterNetwork.DNS.ResolvConf; resolvConf != nil {
 		args["resolv-conf"] = resolvConf.Path
 	}
 	if r.ipv6() {
 		args["node-ip"] = anyIPv6
 	}
-	if own := kubeletLabels(labels); len(own) > 0 {
+	if own := kubeletLabels(p.labels); len(own) > 0 {
 		args["node-labels"] = strings.Join(own, ",")
 	}
-	return append(all, arguments(args)...)
+	return overriding(defaults, arguments(args))
 }
 
 // anyIPv6 has programs choose one of the machine's addresses of version 6.

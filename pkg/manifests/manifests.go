@@ -109,6 +109,8 @@ type renderer struct {
 	provider  Provider
 	templates *templater.Templates
 	checker   *templater.Checker
+	// defaults are arguments of programs that the spec need not ask for.
+	defaults programs
 }
 
 func newRenderer(input Input, provider Provider, templates fs.FS) (renderer, error) {
@@ -124,7 +126,7 @@ func newRenderer(input Input, provider Provider, templates fs.FS) (renderer, err
 	if err != nil {
 		return renderer{}, err
 	}
-	return renderer{Input: input, provider: provider, templates: parsed, checker: templater.NewChecker(schemas)}, nil
+	return renderer{Input: input, provider: provider, templates: parsed, checker: templater.NewChecker(schemas), defaults: hardened()}, nil
 }
 
 // workerNodeGroupLabel has the name of the worker node group that an object is of.

@@ -48,7 +48,7 @@ func (unknownProvider) Variables() map[string]any                      { return 
 
 // ofSpecAlone renders what the spec says about machines, whatever their version.
 func (r renderer) ofSpecAlone() (renderer, versionsbundle.Release) {
-	r.provider = withoutProvider{r.provider}
+	r.provider, r.defaults = withoutProvider{r.provider}, programs{}
 	return r, versionsbundle.Release{Version: r.Versions.ControlPlane}
 }
 
@@ -71,6 +71,9 @@ func (r renderer) controlPlaneVariables() (map[string]any, error) {
 		return nil, err
 	}
 	variables := machineVariables(kubeadm)
+	if r.Config.Cluster.Spec.ControlPlaneConfiguration.Taints == nil && r.givenToControlPlane(variableTaints) {
+		delete(variables, variableTaints) // that there are none is a default only
+	}
 	set := func(name string, given bool, value any) {
 		if given {
 			variables[name] = value
@@ -87,6 +90,15 @@ func (r renderer) controlPlaneVariables() (map[string]any, error) {
 		set(variableControlPlaneMaxSurge, strategy.RollingUpdate.MaxSurge != nil, strategy.RollingUpdate.MaxSurge)
 	}
 	return variables, nil
+}
+
+// givenToControlPlane reports whether the user gives a variable, for the cluster or
+// for the control plane.
+func (r renderer) givenToControlPlane(variable string) bool {
+	spec := r.Config.Cluster.Spec
+	_, ofCluster := spec.ClusterClass.Variables[variable]
+	_, own := spec.ControlPlaneConfiguration.Variables[variable]
+	return ofCluster || own
 }
 
 // groupVariables are the same of a worker node group.

@@ -24,7 +24,7 @@ func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
 			warn(path.Child("workerNodeGroupConfigurations").Index(i).Child("count"), fmt.Sprintf("the group begins with minCount (%d) machines, and the autoscaler decides about more; ignored", bounds.MinCount))
 		}
 	}
-	if homeless(spec) {
+	if homeless(spec) && !cluster.SelfManaged() { // which is an error there
 		warn(path.Child("workerNodeGroupConfigurations"), "every group has a NoSchedule or NoExecute taint, and so has the control plane: a pod without a toleration for one of them runs nowhere")
 	}
 	if etcd := spec.ExternalEtcdConfiguration; etcd != nil && len(etcd.Endpoints) == 0 {
