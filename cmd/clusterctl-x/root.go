@@ -198,6 +198,21 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// width returns a function that says how many columns a terminal has.
+func width(w io.Writer) func() int {
+	return func() int {
+		file, ok := w.(*os.File)
+		if !ok {
+			return 0
+		}
+		columns, _, err := term.GetSize(int(file.Fd()))
+		if err != nil {
+			return 0
+		}
+		return columns
+	}
+}
+
 // progress shows what happens to a cluster: on stderr for people, on stdout
 // for programs, where it is the result.
 func (a *app) progress() *view.Progress {
@@ -207,7 +222,9 @@ func (a *app) progress() *view.Progress {
 	case a.options.Quiet:
 		return view.NewProgress(a.err, view.Quiet, view.Style{})
 	case isTerminal(a.err) && os.Getenv("TERM") != "dumb":
-		return view.NewProgress(a.err, view.Terminal, a.style(a.err))
+		style := a.style(a.err)
+		style.Width = width(a.err)
+		return view.NewProgress(a.err, view.Terminal, style)
 	default:
 		return view.NewProgress(a.err, view.Lines, view.Style{})
 	}

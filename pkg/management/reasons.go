@@ -107,7 +107,7 @@ func firstItem(message string) []string {
 			heads++
 		}
 		written := slices.DeleteFunc(slices.Clone(lines[i:]), func(l string) bool { return strings.HasSuffix(l, "* ...") })
-		return slices.Concat(lines[:heads], written)
+		return slices.Concat(lines[:heads], withoutNoise(written))
 	}
 	head := lines[:1]
 	worded := slices.DeleteFunc(slices.Clone(lines[1:]), bareReason.MatchString)
@@ -115,6 +115,22 @@ func firstItem(message string) []string {
 		worded = lines[1:2]
 	}
 	return slices.Concat(head, worded)
+}
+
+// noise is what kubeadm writes beside its errors: warnings, advice, and the heading of
+// a list.
+var noise = regexp.MustCompile(`\[WARNING |To see the stack trace|If you know what you are doing|Some fatal errors occurred:$|\* [WI]\d{4} \d\d:`)
+
+// withoutNoise leaves the noise out of what a command wrote, below its heading, unless
+// it wrote nothing else. The error comes last, and a line has room for the first.
+func withoutNoise(written []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(written), noise.MatchString)
+	if bare := func(l string) bool { return strings.TrimSpace(l) == strings.TrimSpace(stderr) }; len(kept) == 0 || !slices.ContainsFunc(kept, func(l string) bool { return !bare(l) }) {
+		return written
+	} else if !strings.HasPrefix(kept[0], stderr) {
+		return append([]string{stderr}, kept...)
+	}
+	return kept
 }
 
 // line joins the lines of a message, which Cluster API writes as an indented

@@ -56,7 +56,20 @@ func TestFirstItem(t *testing.T) {
 			"* a:\n  * b:\n    * Running [ kubeadm join ]\n    * ERROR: exited\n    * STDOUT: \n        * ...\n        * x\n    * STDERR: \n        * ...\n        * y\n* c",
 			[]string{"* a:", "  * b:", "    * STDERR: ", "        * y"},
 		},
-		"of a command alone": {"    * STDERR: y", []string{"    * STDERR: y"}},
+		"of kubeadm, which warns first": {
+			"* a:\n  * b:\n    * STDERR: \n        * ...\n        * [WARNING SystemVerification]: cgroups v1 support is in maintenance mode\n        * W1122 04:05:06.789 1 x.go:1] no\n        * error: error execution phase x: y\n        * To see the stack trace of this error execute with --v=5 or higher",
+			[]string{"* a:", "  * b:", "    * STDERR: ", "        * error: error execution phase x: y"},
+		},
+		"of kubeadm, with warnings on the first line": {
+			"* a:\n    * STDERR: [WARNING SystemVerification]: cgroups v1\n        * error: y",
+			[]string{"* a:", "    * STDERR:", "        * error: y"},
+		},
+		"of kubeadm's preflight": {
+			"    * STDERR: \n        * [WARNING Hostname]: h\n        * [preflight] Some fatal errors occurred:\n        * [ERROR ImagePull]: i\n        * [preflight] If you know what you are doing, you can make a check non-fatal with `--ignore-preflight-errors=...`",
+			[]string{"    * STDERR: ", "        * [ERROR ImagePull]: i"},
+		},
+		"of kubeadm, nothing but warnings": {"    * STDERR: \n        * [WARNING x]: y", []string{"    * STDERR: ", "        * [WARNING x]: y"}},
+		"of a command alone":               {"    * STDERR: y", []string{"    * STDERR: y"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

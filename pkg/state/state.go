@@ -112,6 +112,8 @@ type Machine struct {
 	// templates, whatever its version.
 	Outdated bool `json:"outdated,omitempty"`
 	Deleting bool `json:"deleting,omitempty"`
+	// Failed is true where its bootstrap failed, and is not tried again.
+	Failed bool `json:"failed,omitempty"`
 	// Since is when it was told to go, or made where it was not.
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
@@ -153,6 +155,21 @@ func (p Part) Ready() int {
 	}
 	return ready
 }
+
+// Serving counts the machines that are ready, of whatever version, and stay for now.
+func (p Part) Serving() int {
+	serving := 0
+	for _, m := range p.Machines {
+		if m.Ready && !m.Deleting {
+			serving++
+		}
+	}
+	return serving
+}
+
+// Unwell reports whether something is wrong with the part, beside what is merely
+// under way.
+func (p Part) Unwell() bool { return p.Paused || slices.ContainsFunc(p.Machines, Machine.Unwell) }
 
 // ToReplace counts the machines that the part has and is not to have: those of
 // another version or of other templates.
@@ -201,6 +218,12 @@ func (p Part) Done() bool {
 // machine made from the present templates.
 func (m Machine) ReadyAt(version v1alpha1.Version) bool {
 	return m.Ready && !m.Deleting && m.of(version) && m.Kubelet == version
+}
+
+// Unwell reports whether the machine failed, or had come up and is not ready. One that
+// starts, goes, or is to be replaced is not unwell.
+func (m Machine) Unwell() bool {
+	return m.Phase == failed || m.Failed || m.Node != "" && !m.Ready && !m.Deleting
 }
 
 // of tells whether the machine is as it is to be.

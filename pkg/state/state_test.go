@@ -92,17 +92,17 @@ func TestPart(t *testing.T) {
 		},
 		"surplus machine": {
 			func(p *state.Part) { p.Machines = append(p.Machines, machine("c", as)) },
-			waiting(3, "md-0: 3 of 2 machines ready at v1.34.2, 1 more to go"),
+			waiting(3, "md-0: 2 of 2 machines ready at v1.34.2, 1 machine still to be removed"),
 		},
 		"surplus machine, with a reason": {
 			func(p *state.Part) { p.Machines, p.Reason = append(p.Machines, machine("c", as)), "scaling down" },
-			waiting(3, "md-0: 3 of 2 machines ready at v1.34.2; scaling down"),
+			waiting(3, "md-0: 2 of 2 machines ready at v1.34.2, 1 machine still to be removed; scaling down"),
 		},
 		"surplus machine of the old version": {
 			func(p *state.Part) {
 				p.Machines = append(p.Machines, machine("c", func(m *state.Machine) { m.Version, m.Kubelet = version("v1.33.7"), version("v1.33.7") }))
 			},
-			waiting(2, "md-0: 2 of 2 machines ready at v1.34.2; machine c is Running at v1.33.7 and is to be replaced"),
+			waiting(2, "md-0: 2 of 2 machines updated to v1.34.2, 3 serving, 1 old machine still to be removed; machine c is Running at v1.33.7 and is to be replaced"),
 		},
 		"machine not ready": {
 			second(func(m *state.Machine) { m.Ready, m.Phase = false, "Provisioning" }),
@@ -125,11 +125,11 @@ func TestPart(t *testing.T) {
 		},
 		"machine at another version": {
 			second(func(m *state.Machine) { m.Version = version("v1.33.7") }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running at v1.33.7 and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running at v1.33.7 and is to be replaced"),
 		},
 		"machine of other templates": {
 			second(func(m *state.Machine) { m.Outdated = true }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running and is to be replaced"),
 		},
 		"machine not ready, and nobody says why": {
 			second(func(m *state.Machine) { m.Ready = false }),
@@ -137,11 +137,11 @@ func TestPart(t *testing.T) {
 		},
 		"machine whose version is not known": {
 			second(func(m *state.Machine) { m.Version = v1alpha1.Version{} }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running and is to be replaced"),
 		},
 		"machine newer by a patch": {
 			second(func(m *state.Machine) { m.Version, m.Kubelet = version("v1.34.3"), version("v1.34.3") }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running at v1.34.3 and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running at v1.34.3 and is to be replaced"),
 		},
 		"kubelet at another version": {
 			second(func(m *state.Machine) { m.Kubelet = version("v1.33.7") }),
@@ -157,7 +157,7 @@ func TestPart(t *testing.T) {
 		},
 		"new version, nothing replaced yet": {
 			func(p *state.Part) { p.Version = version("v1.35.1") },
-			waiting(0, "md-0: 0 of 2 machines ready at v1.35.1; machine a is Running at v1.34.2 and is to be replaced"),
+			waiting(0, "md-0: 0 of 2 machines updated to v1.35.1, 2 serving; machine a is Running at v1.34.2 and is to be replaced"),
 		},
 	}
 	for name, test := range tests {

@@ -79,20 +79,50 @@ func (p Part) Leaving() string {
 // Waiting names what the part waits for: how far it is, and the one thing that
 // keeps it from going on.
 func (p Part) Waiting() string {
-	progress := fmt.Sprintf("%s: %d of %d machines ready", p.Name, p.Ready(), p.Replicas)
-	if !p.Version.IsZero() {
-		progress += " at " + p.Version.String()
-	}
-	surplus := len(p.Machines) - p.Replicas
+	progress := p.Name + ": " + p.count(" at ", " to ")
 	switch why := p.why(); {
 	case why != "":
 		return progress + "; " + why
-	case surplus > 0:
-		return fmt.Sprintf("%s, %d more to go", progress, surplus)
-	case surplus == 0:
+	case len(p.Machines) == p.Replicas:
 		return progress + "; Cluster API does not report it as available yet"
 	}
 	return progress
+}
+
+// Count says how many machines the part has of those that are wanted, and how many
+// are still to be removed. As long as there are old machines it tells the updated
+// ones and all those that serve apart.
+func (p Part) Count() string { return p.count("", "") }
+
+// count is Count with the part's version behind what stands before it.
+func (p Part) count(at, to string) string {
+	if p.Version.IsZero() {
+		at, to = "", ""
+	}
+	behind := func(word string) string {
+		if word == "" {
+			return ""
+		}
+		return word + p.Version.String()
+	}
+	as, old := min(p.Ready(), p.Replicas), p.ToReplace()
+	surplus := len(p.Machines) - p.Replicas
+	switch {
+	case old > 0 && as == p.Replicas:
+		return fmt.Sprintf("%d of %d machines updated%s, %d serving, %s still to be removed", as, p.Replicas, behind(to), p.Serving(), machines(old, "old "))
+	case old > 0:
+		return fmt.Sprintf("%d of %d machines updated%s, %d serving", as, p.Replicas, behind(to), p.Serving())
+	case surplus > 0:
+		return fmt.Sprintf("%d of %d machines ready%s, %s still to be removed", as, p.Replicas, behind(at), machines(surplus, ""))
+	}
+	return fmt.Sprintf("%d of %d machines ready%s", as, p.Replicas, behind(at))
+}
+
+func machines(n int, which string) string {
+	if n == 1 {
+		return "1 " + which + "machine"
+	}
+	return fmt.Sprintf("%d %smachines", n, which)
 }
 
 // why is what keeps the part from going on. A rollout has one machine after the
@@ -163,5 +193,8 @@ func (m Machine) is(more string) string {
 	return text
 }
 
-// running is the phase that does not tell what a machine lacks.
-const running = "Running"
+// Phases of machines: running does not tell what a machine lacks.
+const (
+	running = "Running"
+	failed  = "Failed"
+)

@@ -40,7 +40,11 @@ func sick(m *state.Machine) {
 // there are four. The one reason why nothing moves is told.
 func TestWaitingInARollout(t *testing.T) {
 	t.Parallel()
-	const progress = "md-0: 0 of 3 machines ready at v1.34.2; "
+	const (
+		progress  = "md-0: 0 of 3 machines updated to v1.34.2, 3 serving; "
+		oneIsSick = "md-0: 0 of 3 machines updated to v1.34.2, 2 serving; "
+		noneIsOld = "md-0: 0 of 3 machines ready at v1.34.2; "
+	)
 	a, b, c := machine("a", old), machine("b", old), machine("c", old)
 	machines := func(machines ...state.Machine) func(*state.Part) {
 		return func(p *state.Part) { p.Machines = machines }
@@ -53,29 +57,29 @@ func TestWaitingInARollout(t *testing.T) {
 		want    string
 	}{
 		"nothing has begun":                     {[]func(*state.Part){machines(a, b, c)}, progress + "machine a is Running at v1.33.7 and is to be replaced"},
-		"an old machine that is not well":       {[]func(*state.Part){machines(a, machine("b", sick), c)}, progress + "machine b is Running at v1.33.7 and is to be replaced: no answer"},
+		"an old machine that is not well":       {[]func(*state.Part){machines(a, machine("b", sick), c)}, oneIsSick + "machine b is Running at v1.33.7 and is to be replaced: no answer"},
 		"what is not there":                     {[]func(*state.Part){machines(a, b, c), reason}, progress + "2 available replicas, at least 3 required"},
-		"an old one not well, before the rest":  {[]func(*state.Part){machines(a, machine("b", sick), c), reason}, progress + "machine b is Running at v1.33.7 and is to be replaced: no answer"},
+		"an old one not well, before the rest":  {[]func(*state.Part){machines(a, machine("b", sick), c), reason}, oneIsSick + "machine b is Running at v1.33.7 and is to be replaced: no answer"},
 		"no machine is made":                    {[]func(*state.Part){machines(a, b, c), blocked}, progress + "MachineSet/x makes no machine: preflight"},
-		"no machine is made, before a sick one": {[]func(*state.Part){machines(a, machine("b", sick), c), blocked}, progress + "MachineSet/x makes no machine: preflight"},
+		"no machine is made, before a sick one": {[]func(*state.Part){machines(a, machine("b", sick), c), blocked}, oneIsSick + "MachineSet/x makes no machine: preflight"},
 		"paused":                                {[]func(*state.Part){machines(a, b, c), paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is not"},
 		"paused, and no machine is made":        {[]func(*state.Part){machines(a, b, c), blocked, paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is not"},
 		"one comes":                             {[]func(*state.Part){machines(a, b, c, machine("d", comes(1)))}, progress + "machine d is Provisioning: no image"},
 		"one comes, and no other one is made":   {[]func(*state.Part){machines(a, b, c, machine("d", comes(1))), blocked}, progress + "machine d is Provisioning: no image"},
-		"one comes, while an old one is sick":   {[]func(*state.Part){machines(a, machine("b", sick), c, machine("d", comes(1)))}, progress + "machine d is Provisioning: no image"},
-		"two come":                              {[]func(*state.Part){machines(a, machine("d", comes(2)), machine("e", comes(1)))}, progress + "machine e is Provisioning: no image"},
+		"one comes, while an old one is sick":   {[]func(*state.Part){machines(a, machine("b", sick), c, machine("d", comes(1)))}, oneIsSick + "machine d is Provisioning: no image"},
+		"two come":                              {[]func(*state.Part){machines(a, machine("d", comes(2)), machine("e", comes(1)))}, "md-0: 0 of 3 machines updated to v1.34.2, 1 serving; machine e is Provisioning: no image"},
 		"one goes": {
 			[]func(*state.Part){machines(a, b, machine("c", func(m *state.Machine) { old(m); goes(1)(m) }), machine("d", as)), reason, blocked},
-			"md-0: 1 of 3 machines ready at v1.34.2; machine c is Deleting: draining",
+			"md-0: 1 of 3 machines updated to v1.34.2, 3 serving; machine c is Deleting: draining",
 		},
-		"one goes, and one comes": {[]func(*state.Part){machines(machine("d", comes(1)), machine("e", goes(2)))}, progress + "machine e is Deleting: draining"},
-		"two go":                  {[]func(*state.Part){machines(machine("d", goes(2)), machine("e", goes(1)))}, progress + "machine e is Deleting: draining"},
+		"one goes, and one comes": {[]func(*state.Part){machines(machine("d", comes(1)), machine("e", goes(2)))}, noneIsOld + "machine e is Deleting: draining"},
+		"two go":                  {[]func(*state.Part){machines(machine("d", goes(2)), machine("e", goes(1)))}, noneIsOld + "machine e is Deleting: draining"},
 		"one is ready, and the next has not begun": {
-			[]func(*state.Part){machines(a, b, c, machine("d", as))}, "md-0: 1 of 3 machines ready at v1.34.2; machine a is Running at v1.33.7 and is to be replaced",
+			[]func(*state.Part){machines(a, b, c, machine("d", as))}, "md-0: 1 of 3 machines updated to v1.34.2, 4 serving; machine a is Running at v1.33.7 and is to be replaced",
 		},
 		"of templates, nothing has begun": {
 			[]func(*state.Part){machines(machine("d", as), machine("e", func(m *state.Machine) { m.Outdated = true }), machine("f", as))},
-			"md-0: 2 of 3 machines ready at v1.34.2; machine e is Running and is to be replaced",
+			"md-0: 2 of 3 machines updated to v1.34.2, 3 serving; machine e is Running and is to be replaced",
 		},
 	}
 	for name, test := range tests {
@@ -169,6 +173,71 @@ func TestPartsByName(t *testing.T) {
 			got.Group, got.IsGroup = c.Group(name)
 			if diff := cmp.Diff(want, got, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
 				t.Errorf("found (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCount: machines that serve, that are updated, and that are wanted are told apart.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	a, b, c := machine("a", old), machine("b", old), machine("c", old)
+	d, e, f := machine("d", as), machine("e", as), machine("f", as)
+	gone := machine("c", func(m *state.Machine) { old(m); goes(1)(m) })
+	tests := map[string]struct {
+		wanted   int
+		machines []state.Machine
+		want     string
+	}{
+		"nothing is there":               {3, nil, "0 of 3 machines ready"},
+		"some are there":                 {3, []state.Machine{d, e}, "2 of 3 machines ready"},
+		"all are there":                  {3, []state.Machine{d, e, f}, "3 of 3 machines ready"},
+		"one too many":                   {2, []state.Machine{d, e, f}, "2 of 2 machines ready, 1 machine still to be removed"},
+		"two too many":                   {1, []state.Machine{d, e, f}, "1 of 1 machines ready, 2 machines still to be removed"},
+		"a rollout has not begun":        {3, []state.Machine{a, b, c}, "0 of 3 machines updated, 3 serving"},
+		"the first one comes":            {3, []state.Machine{a, b, c, machine("d", comes(1))}, "0 of 3 machines updated, 3 serving"},
+		"the first one is there":         {3, []state.Machine{a, b, c, d}, "1 of 3 machines updated, 4 serving"},
+		"an old one goes":                {3, []state.Machine{a, b, gone, d}, "1 of 3 machines updated, 3 serving"},
+		"an old one is sick":             {3, []state.Machine{a, machine("b", sick), c}, "0 of 3 machines updated, 2 serving"},
+		"all are there, and an old one":  {1, []state.Machine{a, d}, "1 of 1 machines updated, 2 serving, 1 old machine still to be removed"},
+		"all are there, and one goes":    {1, []state.Machine{gone, d}, "1 of 1 machines updated, 1 serving, 1 old machine still to be removed"},
+		"all are there, and two old":     {1, []state.Machine{a, b, d}, "1 of 1 machines updated, 3 serving, 2 old machines still to be removed"},
+		"more than wanted, and an old":   {1, []state.Machine{a, d, e}, "1 of 1 machines updated, 3 serving, 1 old machine still to be removed"},
+		"none is wanted, and one is old": {0, []state.Machine{a}, "0 of 0 machines updated, 1 serving, 1 old machine still to be removed"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := part("md-0", func(p *state.Part) { p.Replicas, p.Machines = test.wanted, test.machines })
+			if diff := cmp.Diff(test.want, p.Count()); diff != "" {
+				t.Errorf("count (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestUnwell: what starts, goes, or is to be replaced is under way.
+func TestUnwell(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*state.Machine)) state.Machine { return machine("a", change) }
+	tests := map[string]struct {
+		machine state.Machine
+		want    bool
+	}{
+		"ready":                {with(as), false},
+		"of another version":   {with(old), false},
+		"of other templates":   {with(func(m *state.Machine) { m.Outdated = true }), false},
+		"comes":                {with(func(m *state.Machine) { comes(1)(m); m.Node = "" }), false},
+		"goes":                 {with(func(m *state.Machine) { goes(1)(m); m.Ready = false }), false},
+		"was there":            {with(func(m *state.Machine) { m.Ready = false }), true},
+		"failed":               {with(func(m *state.Machine) { comes(1)(m); m.Node, m.Phase = "", "Failed" }), true},
+		"its bootstrap failed": {with(func(m *state.Machine) { comes(1)(m); m.Node, m.Failed = "", true }), true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := test.machine.Unwell(); got != test.want {
+				t.Errorf("unwell is %t", got)
 			}
 		})
 	}

@@ -41,14 +41,14 @@ func TestTreeOfAClass(t *testing.T) {
 	const parts = `└─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
      ✓ prod-1  v1.34.2  Running
 `
-	head := "✗ Cluster team/prod  Provisioned, created 90s ago\n  ClusterClass team/small at v1.34.2\n"
+	head := "… Cluster team/prod  Provisioned, created 90s ago\n  ClusterClass team/small at v1.34.2\n"
 	for name, test := range map[string]struct {
 		described view.Described
 		want      string
 	}{
 		"not carried over": {described, head + "  topology: it is upgrading\n" + variables + text + parts},
 		"paused by clusterctl-x": {
-			paused, strings.Replace(head, "  ClusterClass", "  paused: clusterctl-x paused the cluster to detach md-1 (me@here, since 2026-01-02T03:04:05Z); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause\n  ClusterClass", 1) +
+			paused, strings.Replace(strings.Replace(head, "…", "✗", 1), "  ClusterClass", "  paused: clusterctl-x paused the cluster to detach md-1 (me@here, since 2026-01-02T03:04:05Z); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause\n  ClusterClass", 1) +
 				"  topology: it is upgrading\n" + variables + text + parts,
 		},
 		"a class that does not reach a group": {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -194,11 +193,7 @@ func (p *Progress) partLine(part state.Part) string {
 	if p.latest.Deleting {
 		return fmt.Sprintf("%s: machines left: %d", part.Name, len(part.Machines))
 	}
-	line := fmt.Sprintf("%s %s: %d of %d machines ready", part.Name, part.Version, part.Ready(), part.Replicas)
-	if extra := len(part.Machines) - part.Replicas; extra > 0 {
-		line += fmt.Sprintf(", %d more to go", extra)
-	}
-	return line
+	return fmt.Sprintf("%s %s: %s", part.Name, part.Version, part.Count())
 }
 
 // say writes a line unless it was the last one about its subject.
@@ -229,13 +224,6 @@ func (p *Progress) heartbeat(now time.Time) {
 
 func (p *Progress) elapsed(now time.Time) time.Duration { return now.Sub(p.started).Round(time.Second) }
 
-// Codes that a terminal understands: cut lines at its edge instead of wrapping
-// them, so that a line is a line, and wrap again.
-const (
-	wrapOff = "\x1b[?7l"
-	wrapOn  = "\x1b[?7h"
-)
-
 // maxDrawn is how many parts are drawn, so that they fit a small terminal.
 const maxDrawn = 15
 
@@ -246,10 +234,13 @@ func (p *Progress) redraw() {
 	p.dirty = false
 	var b bytes.Buffer
 	if p.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", p.drawn)
+		// The cursor may stand behind what was typed, as ^C.
+		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", p.drawn)
 	}
 	lines := p.block(time.Now())
-	fmt.Fprintf(&b, "%s%s\n%s", wrapOff, strings.Join(lines, "\n"), wrapOn)
+	for _, line := range lines {
+		fmt.Fprintln(&b, p.style.cut(line))
+	}
 	p.drawn = len(lines)
 	_, _ = p.w.Write(b.Bytes())
 }
@@ -257,21 +248,25 @@ func (p *Progress) redraw() {
 // block is what is drawn: the parts, those that are not done first where not
 // all of them fit, and what is being waited for.
 func (p *Progress) block(now time.Time) []string {
-	var lines, done []string
+	var lines, settled []string
 	if title := p.title(); title != "" {
 		lines = append(lines, title)
 	}
 	for _, part := range p.latest.Parts() {
-		line := p.style.mark(part.Done() && !p.latest.Deleting) + " " + p.partLine(part)
+		mark := ofPart(part)
+		if p.latest.Deleting {
+			mark = underWay
+		}
+		line := p.style.mark(mark) + " " + p.partLine(part)
 		if part.Done() && len(p.latest.WorkerNodeGroups) >= maxDrawn {
-			done = append(done, line)
+			settled = append(settled, line)
 		} else {
 			lines = append(lines, line)
 		}
 	}
-	lines = append(lines, done...)
+	lines = append(lines, settled...)
 	if left := len(lines) - maxDrawn; left > 0 {
-		lines = append(lines[:maxDrawn], fmt.Sprintf("  and %d more worker node groups, %d of %d ready in all", left, len(done), len(p.latest.Parts())))
+		lines = append(lines[:maxDrawn], fmt.Sprintf("  and %d more worker node groups, %d of %d ready in all", left, len(settled), len(p.latest.Parts())))
 	}
 	if waiting := p.waiting(); waiting != "" {
 		lines = append(lines, fmt.Sprintf("%s  waiting for %s", p.elapsed(now), waiting))

@@ -107,8 +107,34 @@ func TestProgressTerminal(t *testing.T) {
 		p := view.NewProgress(&got, view.Terminal, view.Style{})
 		p.Show(aDoneCluster(func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni"}} }))
 		p.Close()
-		const want = "\x1b[?7l✓ control-plane v1.34.2: 1 of 1 machines ready\n0s  waiting for add-on cni: not applied yet\n\x1b[?7h"
+		const want = "✓ control-plane v1.34.2: 1 of 1 machines ready\n0s  waiting for add-on cni: not applied yet\n"
 		if diff := cmp.Diff(want, got.String()); diff != "" {
+			t.Errorf("drawn (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestProgressRedraw draws over what was drawn, from the beginning of its first line,
+// behind whatever was typed; lines that are too wide end in an ellipsis, colours apart.
+// Nothing of the terminal is set to another mode, which a killed program would leave so.
+func TestProgressRedraw(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var got strings.Builder
+		columns := 44
+		p := view.NewProgress(&got, view.Terminal, view.Style{Color: true, Width: func() int { return columns }})
+		p.Show(aDoneCluster(func(c *state.Cluster) {
+			c.AddOns = []state.AddOn{{Name: "cni", Reason: "no ConfigMap of the name cni"}}
+		}))
+		time.Sleep(time.Second)
+		columns = 10
+		p.Show(aDoneCluster(func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni", Applied: true}} }))
+		p.Close()
+		const (
+			first  = "\x1b[32m✓\x1b[0m control-plane v1.34.2: 1 of 1 machines re…\n0s  waiting for add-on cni: no ConfigMap of…\n"
+			second = "\r\x1b[2A\x1b[J\x1b[32m✓\x1b[0m control…\n"
+		)
+		if diff := cmp.Diff(first+second, got.String()); diff != "" {
 			t.Errorf("drawn (-want +got):\n%s", diff)
 		}
 	})

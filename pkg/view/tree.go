@@ -47,7 +47,7 @@ type Variable struct {
 func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 	cluster, lags := described.Cluster, described.Lags
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s Cluster %s/%s  %s, created %s ago\n", s.mark(cluster.Done()), cluster.Namespace, cluster.Name, cluster.Phase, age(cluster.Created, now))
+	fmt.Fprintf(&b, "%s Cluster %s/%s  %s, created %s ago\n", s.mark(ofCluster(cluster)), cluster.Namespace, cluster.Name, cluster.Phase, age(cluster.Created, now))
 	switch {
 	case cluster.Pause != nil:
 		fmt.Fprintf(&b, "  paused: %s\n", *cluster.Pause)
@@ -74,7 +74,7 @@ func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 		if i == len(parts)-1 {
 			branch, trunk = "└─", "  "
 		}
-		fmt.Fprintf(&b, "%s %s %s  %s  %s  %d/%d ready\n", branch, s.mark(part.Done()), part.Name, part.Object, part.Version, part.Ready(), part.Replicas)
+		fmt.Fprintf(&b, "%s %s %s  %s  %s  %s\n", branch, s.mark(ofPart(part)), part.Name, part.Object, part.Version, ready(part))
 		for _, lag := range lags {
 			if lag.WorkerNodeGroup == part.Name {
 				fmt.Fprintf(&b, "%s   %s\n", trunk, lag)
@@ -89,6 +89,14 @@ func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// ready is how many machines a part has of those that are wanted.
+func ready(part state.Part) string {
+	if part.Ready() > part.Replicas || part.ToReplace() > 0 {
+		return part.Count()
+	}
+	return fmt.Sprintf("%d/%d ready", part.Ready(), part.Replicas)
 }
 
 // topology writes what only clusters from a ClusterClass have.
@@ -139,22 +147,22 @@ func (s Style) machines(w io.Writer, trunk string, part state.Part) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	listed, left := 0, 0
 	for _, m := range part.Machines {
-		ready := m.ReadyAt(part.Version)
-		if ready && listed >= maxListed {
+		isReady := m.ReadyAt(part.Version)
+		if isReady && listed >= maxListed {
 			left++
 			continue
 		}
-		if ready {
+		if isReady {
 			listed++
 		}
-		line := fmt.Sprintf("%s   %s %s\t%s\t%s", trunk, s.mark(ready), m.Name, m.Version, m.Phase)
+		line := fmt.Sprintf("%s   %s %s\t%s\t%s", trunk, s.mark(markOf(isReady, m.Unwell())), m.Name, m.Version, m.Phase)
 		if m.Reason != "" {
 			line += "\t" + m.Reason
 		}
 		fmt.Fprintln(table, line)
 	}
 	if left > 0 {
-		fmt.Fprintf(table, "%s   %s and %d more that are ready\n", trunk, s.mark(true), left)
+		fmt.Fprintf(table, "%s   %s and %d more that are ready\n", trunk, s.mark(done), left)
 	}
 	return table.Flush()
 }
@@ -164,15 +172,25 @@ func (s Style) Table(w io.Writer, clusters []state.Cluster, now time.Time) error
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NAMESPACE\tNAME\tPHASE\tVERSION\tCONTROL PLANE\tWORKERS\tAGE")
 	for _, c := range clusters {
-		ready, wanted := 0, 0
-		for _, group := range c.WorkerNodeGroups {
-			ready += group.Ready()
-			wanted += group.Replicas
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d/%d\t%d/%d\t%s\n", c.Namespace, c.Name, phase(c), c.ControlPlane.Version,
-			c.ControlPlane.Ready(), c.ControlPlane.Replicas, ready, wanted, age(c.Created, now))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Namespace, c.Name, phase(c), c.ControlPlane.Version,
+			serving(c.ControlPlane), serving(c.WorkerNodeGroups...), age(c.Created, now))
 	}
 	return table.Flush()
+}
+
+// serving is how many machines of some parts serve, of those that are wanted, and how
+// many of them are updated as long as not all are.
+func serving(parts ...state.Part) string {
+	running, wanted, updated, old := 0, 0, 0, 0
+	for _, part := range parts {
+		running, wanted = running+part.Serving(), wanted+part.Replicas
+		updated, old = updated+part.Ready(), old+part.ToReplace()
+	}
+	text := fmt.Sprintf("%d/%d", min(running, wanted), wanted)
+	if old > 0 {
+		text += fmt.Sprintf(", %d updated", min(updated, wanted))
+	}
+	return text
 }
 
 // phase is that of a cluster, and whether somebody paused it.

@@ -52,13 +52,25 @@ func TestTree(t *testing.T) {
 		cluster state.Cluster
 		want    string
 	}{
-		"not done": {aCluster(as), `✗ Cluster team/prod  Provisioned, created 90s ago
+		"not done": {aCluster(as), `… Cluster team/prod  Provisioned, created 90s ago
 ├─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
 │    ✓ prod-1  v1.34.2  Running
-└─ ✗ md-0  MachineDeployment/prod-md-0  v1.33.3  1/2 ready
+└─ … md-0  MachineDeployment/prod-md-0  v1.33.3  1/2 ready
      a new machine starts
      ✓ prod-md-0-1   v1.33.3  Running
-     ✗ prod-md-0-22  v1.33.3  Provisioning  it boots
+     … prod-md-0-22  v1.33.3  Provisioning  it boots
+`},
+		"machines that are under way, and unwell": {aCluster(func(c *state.Cluster) {
+			group, v2 := &c.WorkerNodeGroups[0], c.ControlPlane.Version
+			group.Version, group.Replicas, group.Reason = v2, 1, ""
+			group.Machines[0].Node = "n1"
+			group.Machines[1] = state.Machine{Name: "prod-md-0-3", Phase: "Running", Version: v2, Kubelet: v2, Node: "n3", Reason: "no answer"}
+		}), `✗ Cluster team/prod  Provisioned, created 90s ago
+├─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
+│    ✓ prod-1  v1.34.2  Running
+└─ ✗ md-0  MachineDeployment/prod-md-0  v1.34.2  0 of 1 machines updated, 1 serving
+     … prod-md-0-1  v1.33.3  Running
+     ✗ prod-md-0-3  v1.34.2  Running  no answer
 `},
 		"done, with add-ons": {aDoneCluster(func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni", Applied: true}} }), `✓ Cluster team/prod  Provisioned, created 90s ago
 └─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
@@ -89,5 +101,28 @@ func TestTree(t *testing.T) {
 				t.Errorf("tree (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestTable counts the machines that serve; of a rollout also those that are updated.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	steady := aDoneCluster(func(c *state.Cluster) { c.Name = "steady" })
+	rolling := aCluster(func(c *state.Cluster) {
+		group := &c.WorkerNodeGroups[0]
+		group.Version = c.ControlPlane.Version
+		group.Machines[1].Version, group.Machines[1].Kubelet, group.Machines[1].Ready = group.Version, group.Version, true
+		group.Machines = append(group.Machines, state.Machine{Name: "old", Version: group.Machines[0].Version, Ready: true})
+	})
+	var got strings.Builder
+	if err := (view.Style{}).Table(&got, []state.Cluster{rolling, steady}, now); err != nil {
+		t.Fatal(err)
+	}
+	const want = `NAMESPACE   NAME     PHASE         VERSION   CONTROL PLANE   WORKERS          AGE
+team        prod     Provisioned   v1.34.2   1/1             2/2, 1 updated   90s
+team        steady   Provisioned   v1.34.2   1/1             0/0              90s
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
 	}
 }

@@ -66,12 +66,12 @@ func TestProgressUpgrade(t *testing.T) {
 	}{
 		"step by step": {
 			[]shown{{0, 0, upgrading(0, 0)}, {time.Second, 1, upgrading(1, 0)}, {time.Second, 1, upgrading(1, 1)}, {time.Second, 1, upgrading(1, 1)}, {time.Second, 2, upgrading(1, 2)}},
-			`   0s  control-plane v1.34.2: 0 of 1 machines ready
-   0s  md-0 v1.34.2: 0 of 2 machines ready
+			`   0s  control-plane v1.34.2: 0 of 1 machines updated, 1 serving
+   0s  md-0 v1.34.2: 0 of 2 machines updated, 2 serving
    0s  step 1 of 2: the control plane from v1.33.3 to v1.34.2
    1s  control-plane v1.34.2: 1 of 1 machines ready
    1s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
-   2s  md-0 v1.34.2: 1 of 2 machines ready
+   2s  md-0 v1.34.2: 1 of 2 machines updated, 2 serving
    4s  md-0 v1.34.2: 2 of 2 machines ready
    4s  all steps are done
 `,
@@ -79,19 +79,19 @@ func TestProgressUpgrade(t *testing.T) {
 		// The step under way is waited for, and not what a later one does.
 		"nothing happens": {
 			[]shown{{0, 1, upgrading(0, 1)}, {65 * time.Second, 1, upgrading(0, 1)}},
-			`   0s  control-plane v1.34.2: 0 of 1 machines ready
-   0s  md-0 v1.34.2: 1 of 2 machines ready
+			`   0s  control-plane v1.34.2: 0 of 1 machines updated, 1 serving
+   0s  md-0 v1.34.2: 1 of 2 machines updated, 2 serving
    0s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
-  30s  waiting for md-0: 1 of 2 machines ready at v1.34.2; it goes on
- 1m0s  waiting for md-0: 1 of 2 machines ready at v1.34.2; it goes on
+  30s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
+ 1m0s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
 `,
 		},
 		"steps beside the others go on": {
 			[]shown{{0, 2, upgrading(1, 1)}, {31 * time.Second, 2, upgrading(1, 2)}},
 			`   0s  control-plane v1.34.2: 1 of 1 machines ready
-   0s  md-0 v1.34.2: 1 of 2 machines ready
+   0s  md-0 v1.34.2: 1 of 2 machines updated, 2 serving
    0s  every step was begun
-  30s  waiting for md-0: 1 of 2 machines ready at v1.34.2; it goes on
+  30s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
   31s  md-0 v1.34.2: 2 of 2 machines ready
   31s  all steps are done
 `,
@@ -130,12 +130,12 @@ func TestProgressLeft(t *testing.T) {
 		time.Sleep(31 * time.Second)
 		p.ShowLeft(plan.Plan{}, upgrading(1, 2))
 		p.Close()
-		const want = `   0s  control-plane v1.34.2: 0 of 1 machines ready
-   0s  md-0 v1.34.2: 0 of 2 machines ready
+		const want = `   0s  control-plane v1.34.2: 0 of 1 machines updated, 1 serving
+   0s  md-0 v1.34.2: 0 of 2 machines updated, 2 serving
    0s  2 steps left: the control plane from v1.33.3 to v1.34.2
    1s  control-plane v1.34.2: 1 of 1 machines ready
    1s  1 step left: md-0 from v1.33.3 to v1.34.2
-  31s  waiting for md-0: 0 of 2 machines ready at v1.34.2; it goes on
+  31s  waiting for md-0: 0 of 2 machines updated to v1.34.2, 2 serving; it goes on
   32s  md-0 v1.34.2: 2 of 2 machines ready
 `
 		if diff := cmp.Diff(want, got.String()); diff != "" {
@@ -151,7 +151,7 @@ func TestProgressUpgradeTerminal(t *testing.T) {
 		show func(*view.Progress)
 		want string
 	}{
-		"upgrade": {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 1, upgrading(1, 1)) }, "step 2 of 2: md-0 from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✗ md-0 v1.34.2: 1 of 2 machines ready\n0s  waiting for md-0: 1 of 2 machines ready at v1.34.2; it goes on\n"},
+		"upgrade": {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 1, upgrading(1, 1)) }, "step 2 of 2: md-0 from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n… md-0 v1.34.2: 1 of 2 machines updated, 2 serving\n0s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on\n"},
 		"done":    {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 2, upgrading(1, 2)) }, "all steps are done\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
 		"left":    {func(p *view.Progress) { p.ShowLeft(anUpgrade(), upgrading(1, 2)) }, "2 steps left: the control plane from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
 		"none":    {func(p *view.Progress) { p.ShowLeft(plan.Plan{}, upgrading(1, 2)) }, "✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
@@ -164,7 +164,7 @@ func TestProgressUpgradeTerminal(t *testing.T) {
 				p := view.NewProgress(&got, view.Terminal, view.Style{})
 				test.show(p)
 				p.Close()
-				if diff := cmp.Diff("\x1b[?7l"+test.want+"\x1b[?7h", got.String()); diff != "" {
+				if diff := cmp.Diff(test.want, got.String()); diff != "" {
 					t.Errorf("drawn (-want +got):\n%s", diff)
 				}
 			})
@@ -182,7 +182,9 @@ func TestProgressUpgradeJSON(t *testing.T) {
 		Done        bool
 		Waiting     string
 	}
-	waiting := func(ready string) string { return "md-0: " + ready + " of 2 machines ready at v1.34.2; it goes on" }
+	waiting := func(ready string) string {
+		return "md-0: " + ready + " of 2 machines updated to v1.34.2, 2 serving; it goes on"
+	}
 	tests := map[string]struct {
 		show func(*view.Progress)
 		want []event
@@ -195,7 +197,7 @@ func TestProgressUpgradeJSON(t *testing.T) {
 				p.ShowUpgrade(anUpgrade(), 2, upgrading(1, 2))
 			},
 			[]event{
-				{"ClusterEvent", 1, 2, false, "control-plane: 0 of 1 machines ready at v1.34.2; it goes on"},
+				{"ClusterEvent", 1, 2, false, "control-plane: 0 of 1 machines updated to v1.34.2, 1 serving; it goes on"},
 				{"ClusterEvent", 2, 2, false, waiting("1")}, {"ClusterEvent", 2, 2, true, ""},
 			},
 		},

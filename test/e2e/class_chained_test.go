@@ -25,7 +25,7 @@ func TestClassVersionsExtended(t *testing.T) {
 	old := namesOf(t, namespace, "chained", controlPlane)
 	hold(t, namespace, old)
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
-	upgrade.until(t, "control-plane v1.33.13: 0 of 1 machines ready")
+	upgrade.until(t, "control-plane v1.33.13: 0 of 1 machines updated")
 	watch := begin(t, "watch", "cluster", "chained", "-n", namespace)
 	watch.until(t, "steps left: ")
 	applyTo(t, namespace, edited(t, ownClass(t), kubernetesVersions("v1.32.13", "v1.33.13", "v1.34.3", "v1.34.4", "v1.35.4")))

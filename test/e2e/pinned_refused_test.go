@@ -92,7 +92,7 @@ func stoppedPin(t *testing.T, namespace string, spec clusterSpec) {
 	file := spec.path(t)
 	made := observe(t, shared, namespace, "refused")
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
-	upgrade.until(t, "old v1.35.4: 1 of 1 machines ready, 1 more to go")
+	upgrade.until(t, "old v1.35.4: 1 of 1 machines updated, 1 serving, 1 old machine still to be removed")
 	upgrade.signal(t, syscall.SIGINT)
 	assertGoesOn(t, upgrade.end(t).stderr, "error: interrupted", "old from v1.34.4 to v1.35.4")
 	assertPlan(t, planOf(t, namespace, file), "Workers old v1.34.4->v1.35.4")

@@ -342,10 +342,10 @@ func blockedByHook(t *testing.T, namespace string, spec clusterSpec) {
 	upgrade.until(t, ": md-0 from v1.34.1 to v1.34.4\n")
 	held(old)
 	r = cli(t, 5, append(watch, "--timeout", "10s")...)
-	if want := "error: timed out watching; cluster refused/refused waits for md-0: 1 of 1 machines ready at v1.34.4; " + is + "\n"; !strings.HasSuffix(r.stderr, want) {
+	if want := "error: timed out watching; cluster refused/refused waits for md-0: 1 of 1 machines updated to v1.34.4, 1 serving, 1 old machine still to be removed; " + is + "\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("watch said %q, want the end %q", r.stderr, want)
 	}
-	upgrade.until(t, "waiting for md-0: 1 of 1 machines ready at v1.34.4; "+is+"\n") // the heartbeat
+	upgrade.until(t, "waiting for md-0: 1 of 1 machines updated to v1.34.4, 1 serving, 1 old machine still to be removed; "+is+"\n") // the heartbeat
 	release(t, namespace, map[string]string{old: ""})
 	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster refused/refused is at v1.34.4 after ") {
 		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)

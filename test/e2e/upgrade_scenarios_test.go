@@ -143,7 +143,7 @@ func TestBisDoneBeforeA(t *testing.T) {
 	assertPlan(t, p, "InPlace b ->", "Workers a v1.33.13->v1.34.4")
 	made := observe(t, shared, namespace, "ab")
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
-	upgrade.until(t, "a v1.34.4: 1 of 3 machines ready")
+	upgrade.until(t, "a v1.34.4: 1 of 3 machines updated")
 	watch := begin(t, "watch", "cluster", "ab", "-n", namespace)
 	kubectl(t, shared, nil, "delete", "machine", "-n", namespace, first[0], "--wait=false")
 
