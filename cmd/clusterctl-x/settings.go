@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/clusterctl-x/clusterctl-x/cmd/clusterctl-x/internal/collector"
 )
 
 // configurable are the flags that may stand in the environment, as
@@ -25,6 +27,7 @@ func configurable() []string {
 // complete fills options that were not given as flags from the environment and
 // the configuration file, and checks them all.
 func (a *app) complete(cmd *cobra.Command) error {
+	collector.Start() // what does without settings is done before it would begin
 	settings, file, err := readSettings()
 	if err != nil {
 		return usageError{err}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -13,7 +14,9 @@ import (
 
 // interfaces are names of network interfaces, as the kernel allows them, with
 // commas between. A + at the end stands for any text.
-var interfaces = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,15}(,[A-Za-z0-9_.+-]{1,15})*$`)
+var interfaces = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,15}(,[A-Za-z0-9_.+-]{1,15})*$`)
+})
 
 // cni checks the network plugin. Decode has put what cni says into cniConfig,
 // so that the two differ only where the file has both.
@@ -68,7 +71,7 @@ func cilium(config v1alpha1.Cilium, pods netip.Prefix, path *field.Path) field.E
 	if config.SkipUpgrade != nil && *config.SkipUpgrade && config.PolicyEnforcementMode != "" {
 		errs = append(errs, field.Forbidden(path.Child("policyEnforcementMode"), "must not be given together with skipUpgrade, which leaves Cilium alone; remove one of the two"))
 	}
-	if value := config.EgressMasqueradeInterfaces; value != "" && !interfaces.MatchString(value) {
+	if value := config.EgressMasqueradeInterfaces; value != "" && !interfaces().MatchString(value) {
 		errs = append(errs, field.Invalid(path.Child("egressMasqueradeInterfaces"), value, "must be names of network interfaces with commas between and no spaces, such as eth0,eth1"))
 	}
 	return errs

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -90,8 +91,12 @@ func requiredClaims(claims []v1alpha1.RequiredClaim, path *field.Path) field.Err
 var (
 	awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
 	// A role is known by its name: what AWS tells of a caller has no path.
-	roleARN = regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:role/[\w+=,.@-]{1,64}$`)
-	userARN = regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:user/([!-~]+/)?[\w+=,.@-]{1,64}$`)
+	roleARN = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:role/[\w+=,.@-]{1,64}$`)
+	})
+	userARN = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:user/([!-~]+/)?[\w+=,.@-]{1,64}$`)
+	})
 )
 
 func awsPartitions() []string {
@@ -113,12 +118,12 @@ func AWSIam(config *v1alpha1.AWSIamConfig) field.ErrorList {
 	first := places[string]{}
 	for i, role := range spec.MapRoles {
 		at := path.Child("mapRoles").Index(i)
-		errs = append(errs, arn(role.RoleARN, roleARN, "arn:aws:iam::123456789012:role/NAME, without the role's path", first, at.Child("roleARN"))...)
+		errs = append(errs, arn(role.RoleARN, roleARN(), "arn:aws:iam::123456789012:role/NAME, without the role's path", first, at.Child("roleARN"))...)
 		errs = append(errs, username(role.Username, at.Child("username"))...)
 	}
 	for i, user := range spec.MapUsers {
 		at := path.Child("mapUsers").Index(i)
-		errs = append(errs, arn(user.UserARN, userARN, "arn:aws:iam::123456789012:user/NAME", first, at.Child("userARN"))...)
+		errs = append(errs, arn(user.UserARN, userARN(), "arn:aws:iam::123456789012:user/NAME", first, at.Child("userARN"))...)
 		errs = append(errs, username(user.Username, at.Child("username"))...)
 	}
 	return errs
