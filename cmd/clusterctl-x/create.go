@@ -211,7 +211,7 @@ func (a *app) waitReady(ctx context.Context, c *connection, key client.ObjectKey
 		}
 		unchanged = false
 		progress.Show(cluster)
-		return cluster.Done() && cluster.Held == nil, nil
+		return cluster.Done() && cluster.Held == nil, management.Stuck(cluster)
 	})
 	progress.Close()
 	switch {

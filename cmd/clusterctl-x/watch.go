@@ -54,7 +54,7 @@ func (a *app) watchCluster(ctx context.Context, name string) error {
 		}
 		progress.ShowLeft(seen.left, cluster)
 		if !cluster.Done() || seen.left.Empty() {
-			return cluster.Done(), nil
+			return cluster.Done(), management.Stuck(cluster)
 		}
 		// Somebody takes the next step, or nobody does.
 		turns, err := l.Turns(ctx, l.key)

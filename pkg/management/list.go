@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +23,7 @@ func (c *Client) Clusters(ctx context.Context, namespace string) ([]state.Cluste
 	}
 	clusters := make([]state.Cluster, len(snapshots))
 	for i, snapshot := range snapshots {
-		if err := c.readOther(ctx, &snapshot); err != nil {
+		if err := errors.Join(c.readOther(ctx, &snapshot), c.readFailed(ctx, &snapshot)); err != nil {
 			return nil, c.explain(ctx, err)
 		}
 		clusters[i] = snapshot.state()

@@ -3,6 +3,7 @@ package management
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,7 +24,7 @@ func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Clust
 		return state.Cluster{}, false, nil
 	}
 	if err == nil {
-		err = c.readOther(ctx, &snapshot)
+		err = errors.Join(c.readOther(ctx, &snapshot), c.readFailed(ctx, &snapshot))
 	}
 	if err != nil {
 		return state.Cluster{}, false, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
@@ -44,6 +45,8 @@ type snapshot struct {
 	machines     []clusterv1.Machine
 	pools        []clusterv1.MachinePool
 	resourceSets []addonsv1.ClusterResourceSet
+	// failed are the machines whose bootstrap failed for good.
+	failed map[string]state.Failure
 }
 
 // read reads the objects of one cluster. It is a NotFound error where there is none.

@@ -16,7 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-func machineState(m clusterv1.Machine) state.Machine {
+func (s snapshot) machineState(m clusterv1.Machine) state.Machine {
 	machine := state.Machine{
 		Name:     m.Name,
 		Phase:    cmp.Or(m.Status.Phase, string(clusterv1.MachinePhasePending)),
@@ -26,6 +26,7 @@ func machineState(m clusterv1.Machine) state.Machine {
 		Deleting: !m.DeletionTimestamp.IsZero(),
 		Since:    m.CreationTimestamp.Time,
 		Reason:   machineReason(m),
+		Failed:   s.failed[m.Name],
 	}
 	if machine.Deleting {
 		// Before Cluster API has noticed, too.
@@ -43,7 +44,7 @@ func machineState(m clusterv1.Machine) state.Machine {
 
 // controlPlaneMachine is machineState for a machine of the control plane.
 func (s snapshot) controlPlaneMachine(m clusterv1.Machine) state.Machine {
-	machine := machineState(m)
+	machine := s.machineState(m)
 	// Before there is an API server, Cluster API says of its first machine that it
 	// waits for the control plane, which is that machine.
 	if strings.HasSuffix(machine.Reason, "Waiting for Cluster control plane to be initialized") {

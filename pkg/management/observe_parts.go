@@ -161,7 +161,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	}
 	for _, machine := range s.machines {
 		if machine.Labels[clusterv1.MachineDeploymentNameLabel] == deployment.Name {
-			m := machineState(machine)
+			m := s.machineState(machine)
 			m.Outdated = m.Outdated || !current[setOf(machine)]
 			part.Machines = append(part.Machines, m)
 		}
@@ -235,7 +235,7 @@ func (s snapshot) others() []state.Other {
 		_, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]
 		_, ofPool := machine.Labels[clusterv1.MachinePoolNameLabel]
 		if !controlPlane && !ofPool && !ofDeployment[machine.Labels[clusterv1.MachineDeploymentNameLabel]] {
-			m := machineState(machine)
+			m := s.machineState(machine)
 			// A node counts with what it runs.
 			others = append(others, state.Other{Object: "Machine/" + machine.Name, Version: cmp.Or(m.Kubelet, m.Version)})
 		}

@@ -130,7 +130,13 @@ func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgr
 	if err := x.begin(ctx, cluster); err != nil {
 		return c.explain(ctx, err)
 	}
-	if err := c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) { return x.advance(ctx, cluster, exists) }); err != nil {
+	if err := c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
+		done, err := x.advance(ctx, cluster, exists)
+		if !done && err == nil {
+			err = Stuck(cluster)
+		}
+		return done, err
+	}); err != nil {
 		return c.explain(ctx, err)
 	}
 	return c.explain(ctx, x.finish(ctx))

@@ -55,7 +55,7 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 		snapshot, err := read(watchCtx, informers, key)
 		exists := !apierrors.IsNotFound(err)
 		if err == nil {
-			err = c.readOther(watchCtx, &snapshot)
+			err = errors.Join(c.readOther(watchCtx, &snapshot), c.readFailed(watchCtx, &snapshot))
 		}
 		if err != nil && exists {
 			return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))

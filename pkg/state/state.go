@@ -112,12 +112,22 @@ type Machine struct {
 	// templates, whatever its version.
 	Outdated bool `json:"outdated,omitempty"`
 	Deleting bool `json:"deleting,omitempty"`
-	// Failed is true where its bootstrap failed, and is not tried again.
-	Failed bool `json:"failed,omitempty"`
+	// Failed says what becomes of a machine whose bootstrap failed, and is not tried
+	// again.
+	Failed Failure `json:"failed,omitempty"`
 	// Since is when it was told to go, or made where it was not.
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
 }
+
+// Failure is what becomes of a machine that failed.
+type Failure string
+
+// Failures. A machine that did not fail has none of them.
+const (
+	Failed           Failure = "Final"      // it stays as it is
+	FailedRemediated Failure = "Remediated" // a MachineHealthCheck has it replaced
+)
 
 // AddOn is a ClusterResourceSet of the cluster.
 type AddOn struct {
@@ -223,7 +233,7 @@ func (m Machine) ReadyAt(version v1alpha1.Version) bool {
 // Unwell reports whether the machine failed, or had come up and is not ready. One that
 // starts, goes, or is to be replaced is not unwell.
 func (m Machine) Unwell() bool {
-	return m.Phase == failed || m.Failed || m.Node != "" && !m.Ready && !m.Deleting
+	return m.Phase == failed || m.Failed != "" || m.Node != "" && !m.Ready && !m.Deleting
 }
 
 // of tells whether the machine is as it is to be.

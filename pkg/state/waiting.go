@@ -190,7 +190,39 @@ func (m Machine) is(more string) string {
 	if m.Reason != "" {
 		text += ": " + m.Reason
 	}
+	if m.Failed == Failed && !m.Deleting {
+		text += "; its bootstrap is not tried again"
+	}
 	return text
+}
+
+// Stuck are the machines that failed for good, where nothing else happens to the cluster
+// any more: each part is done, or has such a machine, or waits for a control plane that
+// has, and that never came up.
+func (c Cluster) Stuck() []string {
+	if c.Deleting || c.Paused || c.Infrastructure != "" {
+		return nil
+	}
+	var machines []string
+	for _, part := range c.Parts() {
+		failed := part.stuck()
+		machines = append(machines, failed...)
+		if len(failed) == 0 && !part.Foreign && !part.Done() && (c.ControlPlane.Serving() > 0 || len(c.ControlPlane.stuck()) == 0) {
+			return nil
+		}
+	}
+	return machines
+}
+
+// stuck are the machines of the part that failed for good.
+func (p Part) stuck() []string {
+	var names []string
+	for _, m := range p.Machines {
+		if m.Failed == Failed && !m.Deleting {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // Phases of machines: running does not tell what a machine lacks.

@@ -231,13 +231,53 @@ func TestUnwell(t *testing.T) {
 		"goes":                 {with(func(m *state.Machine) { goes(1)(m); m.Ready = false }), false},
 		"was there":            {with(func(m *state.Machine) { m.Ready = false }), true},
 		"failed":               {with(func(m *state.Machine) { comes(1)(m); m.Node, m.Phase = "", "Failed" }), true},
-		"its bootstrap failed": {with(func(m *state.Machine) { comes(1)(m); m.Node, m.Failed = "", true }), true},
+		"its bootstrap failed": {with(func(m *state.Machine) { comes(1)(m); m.Node, m.Failed = "", state.Failed }), true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := test.machine.Unwell(); got != test.want {
 				t.Errorf("unwell is %t", got)
+			}
+		})
+	}
+}
+
+// TestStuck: a cluster is stuck when machines failed for good, and nothing else goes on.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	failed := machine("x", func(m *state.Machine) { comes(1)(m); m.Node, m.Failed = "", state.Failed })
+	covered := machine("x", func(m *state.Machine) { comes(1)(m); m.Node, m.Failed = "", state.FailedRemediated })
+	gone := machine("x", func(m *state.Machine) { goes(1)(m); m.Failed = state.Failed })
+	well, fresh := machine("a", as), machine("b", func(m *state.Machine) { comes(1)(m); m.Node = "" })
+	tests := map[string]struct {
+		controlPlane, group, other []state.Machine
+		change                     func(*state.Cluster)
+		want                       []string
+	}{
+		"all is well":                            {[]state.Machine{well}, []state.Machine{well}, []state.Machine{well}, nil, nil},
+		"a worker":                               {[]state.Machine{well}, []state.Machine{failed}, []state.Machine{well}, nil, []string{"x"}},
+		"a worker with a health check":           {[]state.Machine{well}, []state.Machine{covered}, []state.Machine{well}, nil, nil},
+		"a worker that goes":                     {[]state.Machine{well}, []state.Machine{gone}, []state.Machine{well}, nil, nil},
+		"a worker, while another group comes up": {[]state.Machine{well}, []state.Machine{failed}, []state.Machine{fresh}, nil, nil},
+		"a worker, while the control plane does": {[]state.Machine{fresh}, []state.Machine{failed}, []state.Machine{well}, nil, nil},
+		"the first of the control plane":         {[]state.Machine{failed}, []state.Machine{fresh}, nil, nil, []string{"x"}},
+		"a later one of the control plane":       {[]state.Machine{well, failed}, []state.Machine{fresh}, []state.Machine{well}, nil, nil},
+		"a cluster that goes":                    {[]state.Machine{failed}, nil, nil, func(c *state.Cluster) { c.Deleting = true }, nil},
+		"a cluster that is paused":               {[]state.Machine{failed}, nil, nil, func(c *state.Cluster) { c.Paused = true }, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			with := func(name string, machines []state.Machine) state.Part {
+				return part(name, func(p *state.Part) { p.Machines, p.Replicas = machines, max(1, len(machines)) })
+			}
+			c := state.Cluster{ControlPlane: with(v1alpha1.ControlPlaneName, test.controlPlane), WorkerNodeGroups: []state.Part{with("md-0", test.group), with("md-1", test.other)}}
+			if test.change != nil {
+				test.change(&c)
+			}
+			if diff := cmp.Diff(test.want, c.Stuck()); diff != "" {
+				t.Errorf("stuck (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -1,0 +1,108 @@
+package management
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// What Cluster API's docker backend says of a machine whose bootstrap commands failed.
+// It runs them once. Its Go package is in a module of its own, for tests.
+const (
+	bootstrapCompleted       = "BootstrapCompleted"
+	bootstrapCompletedFailed = "Failed"
+)
+
+func devMachine() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2", Kind: "DevMachine"}
+}
+
+// StuckError says that a cluster waits for a machine that nobody tries to start again.
+type StuckError struct {
+	Cluster string
+	// Waiting is what the cluster waits for.
+	Waiting string
+	// Machines are those to delete.
+	Machines []string
+}
+
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("cluster %s waits for %s; nothing changes by itself, since no MachineHealthCheck covers the machine: mend the cause, delete Machine/%s in the management cluster, and run the same command again",
+		e.Cluster, e.Waiting, strings.Join(e.Machines, ", Machine/"))
+}
+
+// Stuck is the error of a cluster that nothing happens to any more; nil for others.
+func Stuck(cluster state.Cluster) error {
+	machines := cluster.Stuck()
+	if len(machines) == 0 {
+		return nil
+	}
+	return &StuckError{Cluster: cluster.Namespace + "/" + cluster.Name, Waiting: cluster.Waiting(), Machines: machines}
+}
+
+// readFailed reads of the machines of a cluster whose infrastructure fails in its
+// bootstrap whether that is final, and whether a health check has them replaced.
+func (c *Client) readFailed(ctx context.Context, s *snapshot) error {
+	if !slices.ContainsFunc(s.machines, bootstrapFails) {
+		return nil
+	}
+	ofCluster := []client.ListOption{client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name}}
+	machines := &unstructured.UnstructuredList{}
+	machines.SetGroupVersionKind(devMachine().GroupVersion().WithKind(devMachine().Kind + "List"))
+	if err := c.List(ctx, machines, ofCluster...); apierrors.IsForbidden(err) || meta.IsNoMatchError(err) {
+		return nil // the rest of the cluster can be seen all the same
+	} else if err != nil {
+		return fmt.Errorf("reading the DevMachines of cluster %s: %w", s.cluster.Name, err)
+	}
+	var checks clusterv1.MachineHealthCheckList
+	if err := c.List(ctx, &checks, client.InNamespace(s.cluster.Namespace)); err != nil {
+		return fmt.Errorf("reading the MachineHealthChecks of cluster %s: %w", s.cluster.Name, err)
+	}
+	failed := map[string]bool{}
+	for _, machine := range machines.Items {
+		condition, err := conditions.UnstructuredGet(&machine, bootstrapCompleted)
+		if err != nil {
+			return fmt.Errorf("reading DevMachine/%s: %w", machine.GetName(), err)
+		}
+		failed[machine.GetName()] = condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == bootstrapCompletedFailed
+	}
+	s.failed = map[string]state.Failure{}
+	for _, machine := range s.machines {
+		if !bootstrapFails(machine) || !failed[machine.Spec.InfrastructureRef.Name] {
+			continue
+		}
+		s.failed[machine.Name] = state.Failed
+		if covered(machine, checks.Items) {
+			s.failed[machine.Name] = state.FailedRemediated
+		}
+	}
+	return nil
+}
+
+// bootstrapFails reports whether it is worth a request to ask for the machine's
+// infrastructure: the summary of its conditions names the bootstrap.
+func bootstrapFails(machine clusterv1.Machine) bool {
+	ready := meta.FindStatusCondition(machine.Status.Conditions, clusterv1.MachineInfrastructureReadyCondition)
+	return machine.Spec.InfrastructureRef.GroupKind() == devMachine().GroupKind() && ready != nil && ready.Status != metav1.ConditionTrue && strings.Contains(ready.Message, bootstrapCompleted)
+}
+
+// covered reports whether a health check of the cluster selects a machine.
+func covered(machine clusterv1.Machine, checks []clusterv1.MachineHealthCheck) bool {
+	return slices.ContainsFunc(checks, func(check clusterv1.MachineHealthCheck) bool {
+		selector, err := metav1.LabelSelectorAsSelector(&check.Spec.Selector)
+		return err == nil && check.Spec.ClusterName == machine.Spec.ClusterName && selector.Matches(labels.Set(machine.Labels))
+	})
+}
