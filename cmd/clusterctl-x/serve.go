@@ -64,7 +64,7 @@ docs/runtime-extension.md says how it is deployed in a cluster.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.host, "host", "127.0.0.1", "address to answer at; 0.0.0.0 for all of this machine")
 	flags.IntVar(&o.port, "port", 9443, "port to answer at, by HTTPS")
-	flags.StringVar(&o.certDir, "cert-dir", "", "directory with tls.crt and tls.key, which are read again when they change (default: a certificate of its own, made for a year and kept)")
+	flags.StringVar(&o.certDir, "cert-dir", "", "directory with tls.crt and tls.key, which are read again when they change (default: a certificate of its own, made for a year, kept, and renewed)")
 	flags.StringVar(&o.clientCA, "client-ca", "", "name of a file in --cert-dir: answer only to clients with a certificate of this authority")
 	flags.StringVar(&o.health, "health-address", "127.0.0.1:9440", "address of /healthz, /readyz and /metrics, by HTTP; empty for none")
 	flags.BoolVar(&o.register, "register", false, "tell Cluster API of it, by an ExtensionConfig")
@@ -120,10 +120,13 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		Host: o.host, Port: o.port, CertDir: dir, ClientCA: o.clientCA, HealthAddress: o.health, Releases: bundles.Versions(), Log: log,
 	}, func(ctx context.Context) error {
 		log.Info("answering", "address", o.url(), "versions", len(bundles.Versions()), "health", o.health)
-		if !o.register {
-			return nil
+		if o.register {
+			if err := a.register(ctx, o, authority, log); err != nil {
+				return err
+			}
 		}
-		return a.register(ctx, o, authority, log)
+		a.renew(ctx, o, dir, authority, log)
+		return nil
 	})
 	if err == nil {
 		log.Info("stopped")
@@ -158,6 +161,25 @@ func (a *app) certificate(o serveOptions) (string, []byte, error) {
 		return "", nil, usageError{fmt.Errorf("reading who signed the certificate: %w; --register writes that into the ExtensionConfig", err)}
 	}
 	return o.certDir, authority, nil
+}
+
+// renew keeps a certificate that clusterctl-x made good while the server runs; those of
+// --cert-dir are renewed by who made them.
+func (a *app) renew(ctx context.Context, o serveOptions, dir string, authority []byte, log logr.Logger) {
+	if o.certDir != "" {
+		return
+	}
+	runtimeextension.Renewal{
+		Dir: dir, Host: o.host, Authority: authority, Write: embedded.WriteFile,
+		Renewed: func(ctx context.Context, authority []byte) error {
+			log.Info("certificate renewed", "authority", filepath.Join(dir, runtimeextension.AuthorityFile), "registered", o.register)
+			if !o.register {
+				return nil
+			}
+			return a.register(ctx, o, authority, log)
+		},
+		Failed: func(err error) { log.Error(err, "renewing the certificate; it is tried again") },
+	}.Run(ctx)
 }
 
 // register tells Cluster API of the server, and people how a class uses it.
