@@ -17,10 +17,14 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/klog/v2"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers/inmemory"
 	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // serveOptions are the flags of 'serve runtime-extension'.
@@ -51,7 +55,8 @@ side by side. A ClusterClass has its plans from it by
 
 What plan it makes is said by spec.settings of the ExtensionConfig: patches (newest,
 every), workers (efficient, every-minor, every-version), workersThrough (minors that
-workers stop at in any case) and avoid (versions).
+workers stop at in any case), avoid (versions) and provider (docker: only versions
+with a node image).
 
 The log is written to stderr, one line for each event; with -o json one object. It
 ends with SIGINT or SIGTERM, once what was asked is answered.
@@ -86,8 +91,10 @@ func (o serveOptions) check() error {
 	for _, problem := range utilvalidation.IsDNS1123Subdomain(o.config) {
 		wrong("--extension-config is %q: %s", o.config, problem)
 	}
-	if _, err := upgradeplan.ParsePolicy(o.settings); err != nil {
+	if policy, err := upgradeplan.ParsePolicy(o.settings); err != nil {
 		wrong("--setting: %w", err)
+	} else if _, err := releasesFor(&versionsbundle.Bundles{})(policy.Provider); err != nil {
+		wrong("--setting %s: %w", upgradeplan.ProviderSetting, err)
 	}
 	switch {
 	case len(o.settings) > 0 && !o.register:
@@ -117,7 +124,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	log := a.structuredLog()
 	err = runtimeextension.Serve(ctx, runtimeextension.Options{
-		Host: o.host, Port: o.port, CertDir: dir, ClientCA: o.clientCA, HealthAddress: o.health, Releases: bundles.Versions(), Log: log,
+		Host: o.host, Port: o.port, CertDir: dir, ClientCA: o.clientCA, HealthAddress: o.health, Releases: releasesFor(bundles), Log: log,
 	}, func(ctx context.Context) error {
 		log.Info("answering", "address", o.url(), "versions", len(bundles.Versions()), "health", o.health)
 		if o.register {
@@ -132,6 +139,29 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		log.Info("stopped")
 	}
 	return err
+}
+
+// releasesFor are the releases that a plan of the runtime extension may name: those
+// that machines of a provider can be made at.
+func releasesFor(bundles *versionsbundle.Bundles) runtimeextension.ReleasesFunc {
+	return func(provider string) (upgradeplan.Releases, error) {
+		needs, with := versionsbundle.Needs{}, ""
+		switch provider {
+		case "", inmemory.Name:
+		case docker.Name:
+			needs = versionsbundle.Needs{NodeImage: docker.Name}
+			with = " with a node image for provider " + docker.Name
+		default:
+			return upgradeplan.Releases{}, fmt.Errorf("there is no provider %q: must be %s or %s", provider, docker.Name, inmemory.Name)
+		}
+		lacks := func(version v1alpha1.Version) bool {
+			release, known := bundles.Release(version)
+			return !known || needs.LacksNodeImage(release)
+		}
+		return upgradeplan.Releases{
+			Known: slices.DeleteFunc(bundles.Versions(), lacks), Offered: slices.DeleteFunc(bundles.Offered(needs), lacks), With: with,
+		}, nil
+	}
 }
 
 func (o serveOptions) url() string {

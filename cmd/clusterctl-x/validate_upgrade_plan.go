@@ -64,6 +64,15 @@ asked for.`,
 	return cmd
 }
 
+// olderRequest reports whether a request has the one version that Cluster API's
+// proposal had, in place of those of control plane and workers.
+func olderRequest(document []byte) bool {
+	var older struct {
+		FromKubernetesVersion *string `json:"fromKubernetesVersion"`
+	}
+	return yaml.Unmarshal(document, &older) == nil && older.FromKubernetesVersion != nil
+}
+
 // readExchange reads a response, and the request where it is in the file. What the
 // flags say comes first.
 func (a *app) readExchange(file string, flags upgradeplan.Exchange) (upgradeplan.Exchange, error) {
@@ -95,7 +104,9 @@ func (a *app) readExchange(file string, flags upgradeplan.Exchange) (upgradeplan
 		case err != nil:
 			return wrong("%w", err)
 		case kind.Kind == "GenerateUpgradePlanRequest" && request == nil:
-			err = yaml.UnmarshalStrict(document, &request)
+			if err = yaml.UnmarshalStrict(document, &request); err != nil && olderRequest(document) {
+				return wrong("%s: fromKubernetesVersion is of an older form of the request; Cluster API asks with fromControlPlaneKubernetesVersion, and fromWorkersKubernetesVersion where there are workers: write these", kind.Kind)
+			}
 		case kind.Kind == "GenerateUpgradePlanResponse" && response == nil:
 			err = yaml.UnmarshalStrict(document, &response)
 		case kind != metav1.TypeMeta{}:

@@ -2,6 +2,7 @@ package runtimeextension
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -22,7 +23,7 @@ const PlanHandler = "generate-upgrade-plan"
 const retryAfter = 5
 
 // handlers are all that the server answers.
-func handlers(releases []v1alpha1.Version) []server.ExtensionHandler {
+func handlers(releases ReleasesFunc) []server.ExtensionHandler {
 	handlers := []server.ExtensionHandler{{Hook: runtimehooksv1.GenerateUpgradePlan, Name: PlanHandler, HandlerFunc: planner(releases)}}
 	for _, point := range state.HoldPoints() {
 		hook, handle := holder(point)
@@ -32,7 +33,7 @@ func handlers(releases []v1alpha1.Version) []server.ExtensionHandler {
 }
 
 // planner answers with the plan that the policy in the request's settings asks for.
-func planner(releases []v1alpha1.Version) runtimecatalog.Hook {
+func planner(releases ReleasesFunc) runtimecatalog.Hook {
 	return func(_ context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest, response *runtimehooksv1.GenerateUpgradePlanResponse) {
 		plan, err := planOf(request, releases)
 		if err != nil {
@@ -46,7 +47,7 @@ func planner(releases []v1alpha1.Version) runtimecatalog.Hook {
 	}
 }
 
-func planOf(request *runtimehooksv1.GenerateUpgradePlanRequest, releases []v1alpha1.Version) (upgradeplan.Plan, error) {
+func planOf(request *runtimehooksv1.GenerateUpgradePlanRequest, releases ReleasesFunc) (upgradeplan.Plan, error) {
 	policy, err := upgradeplan.ParsePolicy(request.Settings)
 	if err != nil {
 		return upgradeplan.Plan{}, err
@@ -55,7 +56,11 @@ func planOf(request *runtimehooksv1.GenerateUpgradePlanRequest, releases []v1alp
 	if err != nil {
 		return upgradeplan.Plan{}, err
 	}
-	return upgradeplan.Generate(asked, releases, policy)
+	there, err := releases(policy.Provider)
+	if err != nil {
+		return upgradeplan.Plan{}, fmt.Errorf("setting %s: %w", upgradeplan.ProviderSetting, err)
+	}
+	return upgradeplan.Generate(asked, there, policy)
 }
 
 func steps(versions []v1alpha1.Version) []runtimehooksv1.UpgradeStep {

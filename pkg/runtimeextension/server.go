@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/cluster-api/exp/runtime/server"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 )
 
 // Options of a server.
@@ -36,9 +36,13 @@ type Options struct {
 	// nowhere.
 	HealthAddress string
 	// Releases there are of Kubernetes.
-	Releases []v1alpha1.Version
+	Releases ReleasesFunc
 	Log      logr.Logger
 }
+
+// ReleasesFunc returns the releases there are for a provider; the empty name is
+// that of one that needs nothing but a version.
+type ReleasesFunc func(provider string) (upgradeplan.Releases, error)
 
 // stopWithin is how long requests for health may take, once the server is to stop too.
 // Those of Cluster API may take a minute then, which controller-runtime says.

@@ -30,6 +30,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 )
 
 // running is a server with somebody who asks it.
@@ -73,9 +74,7 @@ func start(t *testing.T, change func(o *Options)) *running {
 	}
 	var log logged
 	o := Options{Host: host, Port: freePort(t), CertDir: dir, HealthAddress: fmt.Sprintf("%s:%d", host, freePort(t)), Log: log.logger()}
-	for _, text := range []string{"v1.30.14", "v1.31.14", "v1.32.13", "v1.33.13", "v1.34.4"} {
-		o.Releases = append(o.Releases, v1alpha1.MustParseVersion(text))
-	}
+	o.Releases = releasesOf(t)
 	if change != nil {
 		change(&o)
 	}
@@ -96,6 +95,27 @@ func start(t *testing.T, change func(o *Options)) *running {
 		t.Fatal(err)
 	}
 	return &running{url: fmt.Sprintf("https://%s:%d", host, o.Port), health: "http://" + o.HealthAddress, client: trusting(authority), log: &log, stop: stop}
+}
+
+// releasesOf are the releases of a server; provider "small" has but a few.
+func releasesOf(t *testing.T) ReleasesFunc {
+	t.Helper()
+	return func(provider string) (upgradeplan.Releases, error) {
+		texts := []string{"v1.30.14", "v1.31.14", "v1.32.13", "v1.33.13", "v1.34.4"}
+		with := ""
+		switch provider {
+		case "":
+		case "small":
+			texts, with = texts[:3], " with a small thing"
+		default:
+			return upgradeplan.Releases{}, fmt.Errorf("there is no provider %q", provider)
+		}
+		var versions []v1alpha1.Version
+		for _, text := range texts {
+			versions = append(versions, v1alpha1.MustParseVersion(text))
+		}
+		return upgradeplan.Releases{Known: versions, Offered: versions, With: with}, nil
+	}
 }
 
 func freePort(t *testing.T) int {

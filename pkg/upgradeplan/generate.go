@@ -59,16 +59,30 @@ func ParseRequest(controlPlane, workers, target string) (Request, error) {
 	return request, nil
 }
 
-// Generate makes the plan from the releases there are, in any order. The same
-// arguments give the same plan, and asking again on the way gives what is left of it.
-func Generate(request Request, releases []v1alpha1.Version, policy Policy) (Plan, error) {
+// Releases are the versions that there are, in any order.
+type Releases struct {
+	// Known are those that may be asked for.
+	Known []v1alpha1.Version
+	// Offered are those of them that the way to another version may lead through.
+	Offered []v1alpha1.Version
+	// With says what else they have; empty where that is nothing.
+	With string
+}
+
+// Generate makes the plan from the releases there are. The same arguments give the
+// same plan, and asking again on the way gives what is left of it. A control plane
+// that has a version already needs no release of it: its workers follow.
+func Generate(request Request, releases Releases, policy Policy) (Plan, error) {
 	if err := possible(request, policy); err != nil {
 		return Plan{}, err
 	}
 	var plan Plan
 	if request.ControlPlane != request.Target {
+		if !slices.Contains(releases.Known, request.Target) {
+			return Plan{}, fmt.Errorf("no versions bundle has %s%s: ask for a version that one has, or give the server a file that has it by --bundles", request.Target, releases.With)
+		}
 		var err error
-		if plan.ControlPlane, err = throughReleases(request, releases, policy); err != nil {
+		if plan.ControlPlane, err = throughReleases(request, releases.Offered, policy); err != nil {
 			return Plan{}, err
 		}
 	}

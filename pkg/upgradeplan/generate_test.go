@@ -3,6 +3,7 @@ package upgradeplan
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func texts(versions []v1alpha1.Version) []string {
 }
 
 func known() []v1alpha1.Version {
-	return versions("v1.34.4", "v1.30.14", "v1.31.14", "v1.31.13", "v1.32.13", "v1.33.13", "v1.33.12", "v1.34.3", "v1.35.4", "v1.36.3+b", "v1.36.3+a")
+	return versions("v1.34.4", "v1.30.14", "v1.31.14", "v1.31.13", "v1.32.13", "v1.33.13", "v1.33.12", "v1.34.3", "v1.35.4", "v1.36.3+b", "v1.36.3+a", "v1.36.0-rc.1")
 }
 
 func TestGenerate(t *testing.T) {
@@ -47,8 +48,12 @@ func TestGenerate(t *testing.T) {
 			"v1.30.14", "v1.30.14", "v1.34.4", nil,
 			result{ControlPlane: []string{"v1.31.14", "v1.32.13", "v1.33.13", "v1.34.4"}},
 		},
-		"to the target exactly": {"v1.32.13", "v1.32.13", "v1.34.1", nil, result{ControlPlane: []string{"v1.33.13", "v1.34.1"}}},
-		"a patch":               {"v1.31.13", "v1.31.13", "v1.31.14", nil, result{ControlPlane: []string{"v1.31.14"}}},
+		"to the target exactly":                                          {"v1.32.13", "v1.32.13", "v1.34.3", nil, result{ControlPlane: []string{"v1.33.13", "v1.34.3"}}},
+		"a minor that no bundle has":                                     {"v1.36.3+a", "", "v1.37.0", nil, result{Err: "no versions bundle has v1.37.0: ask for a version that one has, or give the server a file that has it by --bundles"}},
+		"a patch that no bundle has":                                     {"v1.33.13", "v1.33.13", "v1.34.99", nil, result{Err: "no versions bundle has v1.34.99: ask for a version that one has, or give the server a file that has it by --bundles"}},
+		"workers follow a control plane at a version that no bundle has": {"v1.35.99", "v1.34.4", "v1.35.99", nil, result{}},
+		"to a pre-release":                                               {"v1.35.4", "", "v1.36.0-rc.1", nil, result{ControlPlane: []string{"v1.36.0-rc.1"}}},
+		"a patch":                                                        {"v1.31.13", "v1.31.13", "v1.31.14", nil, result{ControlPlane: []string{"v1.31.14"}}},
 		"every patch": {
 			"v1.31.12", "", "v1.34.4", map[string]string{"patches": "every"},
 			result{ControlPlane: []string{"v1.31.13", "v1.31.14", "v1.32.13", "v1.33.12", "v1.33.13", "v1.34.3", "v1.34.4"}},
@@ -115,7 +120,7 @@ func TestGenerate(t *testing.T) {
 		},
 		"wrong settings": {
 			"v1.33.13", "", "v1.34.4", map[string]string{"patches": "all", "workers": "some", "workersThrough": "1", "avoid": "1.34", "colour": "red"},
-			result{Err: `setting avoid is "1.34": "1.34" is not a version of Kubernetes such as v1.34.2; there is no setting colour: use avoid, patches, workers, workersThrough; setting patches is "all": must be newest or every; setting workers is "some": must be efficient, every-minor or every-version; setting workersThrough is "1": "1" is not a minor version of Kubernetes such as 1.34`},
+			result{Err: `setting avoid is "1.34": "1.34" is not a version of Kubernetes such as v1.34.2; there is no setting colour: use avoid, patches, provider, workers, workersThrough; setting patches is "all": must be newest or every; setting workers is "some": must be efficient, every-minor or every-version; setting workersThrough is "1": "1" is not a minor version of Kubernetes such as 1.34`},
 		},
 		"no version": {"v1.33", "", "v1.34.4", nil, result{Err: `fromControlPlaneKubernetesVersion: "v1.33" is not a version of Kubernetes such as v1.34.2`}},
 	}
@@ -146,7 +151,8 @@ func generate(from, workers, to string, releases []v1alpha1.Version, settings ma
 	if err != nil {
 		return Plan{}, err
 	}
-	return Generate(request, releases, policy)
+	offered := slices.DeleteFunc(slices.Clone(releases), v1alpha1.Version.IsPreRelease)
+	return Generate(request, Releases{Known: releases, Offered: offered}, policy)
 }
 
 // TestGenerateIsAccepted asks for plans at random, follows each of them as Cluster
@@ -240,7 +246,7 @@ func TestGenerateGoesClusterAPIsWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Generate(Request{ControlPlane: from, Target: to}, releases, Policy{Workers: Efficient})
+			got, err := Generate(Request{ControlPlane: from, Target: to}, Releases{Known: releases, Offered: releases}, Policy{Workers: Efficient})
 			if err != nil {
 				t.Fatal(err)
 			}

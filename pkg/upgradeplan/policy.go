@@ -20,6 +20,9 @@ type Policy struct {
 	Through []v1alpha1.Minor
 	// Avoid are versions that no plan goes through or to.
 	Avoid []v1alpha1.Version
+	// Provider is that of the machines, which may need more than a version; empty
+	// for one that needs nothing.
+	Provider string
 }
 
 // Workers is how often workers are upgraded on the way.
@@ -34,10 +37,11 @@ const (
 
 // Names of settings, as they stand in spec.settings of an ExtensionConfig.
 const (
-	PatchesSetting = "patches"
-	WorkersSetting = "workers"
-	ThroughSetting = "workersThrough"
-	AvoidSetting   = "avoid"
+	PatchesSetting  = "patches"
+	WorkersSetting  = "workers"
+	ThroughSetting  = "workersThrough"
+	AvoidSetting    = "avoid"
+	ProviderSetting = "provider"
 )
 
 // Values of the setting for patches.
@@ -83,8 +87,10 @@ func ParsePolicy(settings map[string]string) (Policy, error) {
 				}
 				policy.Avoid = append(policy.Avoid, version)
 			}
+		case ProviderSetting:
+			policy.Provider = value
 		default:
-			wrong = append(wrong, fmt.Sprintf("there is no setting %s: use %s", name, strings.Join([]string{AvoidSetting, PatchesSetting, WorkersSetting, ThroughSetting}, ", ")))
+			wrong = append(wrong, fmt.Sprintf("there is no setting %s: use %s", name, strings.Join([]string{AvoidSetting, PatchesSetting, ProviderSetting, WorkersSetting, ThroughSetting}, ", ")))
 		}
 	}
 	if len(wrong) > 0 {

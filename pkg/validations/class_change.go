@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	capiversion "sigs.k8s.io/cluster-api/util/version"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
@@ -97,6 +99,14 @@ func OfCause(cause metav1.StatusCause) *field.Error {
 
 var withinBody = regexp.MustCompile(`: +\S* ?in body `)
 
+// mayFollow reports whether Cluster API lets a version stand after another in a
+// class: builds between which it sees no order may stand in any.
+func mayFollow(version, before v1alpha1.Version) bool {
+	is, err := semver.ParseTolerant(version.String())
+	was, otherErr := semver.ParseTolerant(before.String())
+	return err == nil && otherErr == nil && capiversion.Compare(is, was, capiversion.WithBuildTags()) > 0
+}
+
 // ClassVersions checks the versions of a ClusterClass. The first mistake makes
 // others of what follows, so that it is told alone.
 func ClassVersions(texts []string) field.ErrorList {
@@ -112,7 +122,7 @@ func ClassVersions(texts []string) field.ErrorList {
 		}
 	}
 	for i := 1; i < len(versions); i++ {
-		if !versions[i].After(versions[i-1]) {
+		if !mayFollow(versions[i], versions[i-1]) {
 			return wrong(i, fmt.Sprintf("must be newer than %s before it; list the versions from the oldest to the newest, each once", versions[i-1]))
 		}
 	}

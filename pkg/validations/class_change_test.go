@@ -91,14 +91,18 @@ func TestClassVersions(t *testing.T) {
 		versions []string
 		want     []string
 	}{
-		"none":             {},
-		"one":              {versions: []string{"v1.34.1"}},
-		"patches":          {versions: []string{"v1.33.1", "v1.33.2", "v1.34.0"}},
-		"minor":            {[]string{"1.34"}, []string{`spec.kubernetesVersions[0]: Invalid value: "1.34": must be an exact version such as v1.34.2; write it out`}},
-		"without v":        {[]string{"1.34.1"}, []string{`spec.kubernetesVersions[0]: Invalid value: "1.34.1": must be an exact version such as v1.34.2; write it out`}},
-		"twice":            {[]string{"v1.34.1", "v1.34.1"}, []string{`spec.kubernetesVersions[1]: Invalid value: "v1.34.1": must be newer than v1.34.1 before it; list the versions from the oldest to the newest, each once`}},
-		"order before gap": {[]string{"v1.31.1", "v1.33.1", "v1.32.1"}, []string{`spec.kubernetesVersions[2]: Invalid value: "v1.32.1": must be newer than v1.33.1 before it; list the versions from the oldest to the newest, each once`}},
-		"gap":              {[]string{"v1.32.1", "v1.34.1", "v1.36.1"}, []string{`spec.kubernetesVersions[1]: Invalid value: "v1.34.1": leaves out a minor after v1.32.1, and a control plane moves one minor at a time; add a version of each minor between`}},
+		"none":                              {},
+		"one":                               {versions: []string{"v1.34.1"}},
+		"patches":                           {versions: []string{"v1.33.1", "v1.33.2", "v1.34.0"}},
+		"pre-releases":                      {versions: []string{"v1.33.1", "v1.34.0-rc.1", "v1.34.0"}},
+		"builds without order":              {versions: []string{"v1.34.1+b", "v1.34.1+a"}},
+		"builds without order, once more":   {[]string{"v1.34.1+a", "v1.34.1+a"}, []string{`spec.kubernetesVersions[1]: Invalid value: "v1.34.1+a": must be newer than v1.34.1+a before it; list the versions from the oldest to the newest, each once`}},
+		"builds with numbers, out of order": {[]string{"v1.34.1+2", "v1.34.1+1"}, []string{`spec.kubernetesVersions[1]: Invalid value: "v1.34.1+1": must be newer than v1.34.1+2 before it; list the versions from the oldest to the newest, each once`}},
+		"minor":                             {[]string{"1.34"}, []string{`spec.kubernetesVersions[0]: Invalid value: "1.34": must be an exact version such as v1.34.2; write it out`}},
+		"without v":                         {[]string{"1.34.1"}, []string{`spec.kubernetesVersions[0]: Invalid value: "1.34.1": must be an exact version such as v1.34.2; write it out`}},
+		"twice":                             {[]string{"v1.34.1", "v1.34.1"}, []string{`spec.kubernetesVersions[1]: Invalid value: "v1.34.1": must be newer than v1.34.1 before it; list the versions from the oldest to the newest, each once`}},
+		"order before gap":                  {[]string{"v1.31.1", "v1.33.1", "v1.32.1"}, []string{`spec.kubernetesVersions[2]: Invalid value: "v1.32.1": must be newer than v1.33.1 before it; list the versions from the oldest to the newest, each once`}},
+		"gap":                               {[]string{"v1.32.1", "v1.34.1", "v1.36.1"}, []string{`spec.kubernetesVersions[1]: Invalid value: "v1.34.1": leaves out a minor after v1.32.1, and a control plane moves one minor at a time; add a version of each minor between`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

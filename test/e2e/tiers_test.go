@@ -52,6 +52,7 @@ func tiers() map[tier]map[string]string {
 			"TestLeastPrivileges":                     "config/rbac is enough; without a class: create on a cluster that differs, a name used twice",
 			"TestFieldsActOnTheCluster":               "fields of the spec that end in a running cluster",
 			"TestModularUpgrades":                     "without a class: stories of modular upgrades",
+			"TestReferenceExample":                    "the example of EKS Anywhere's design, at 1.26 and 1.25",
 			"TestBisDoneBeforeA":                      "without a class: groups do not wait for each other",
 			"TestUpgradeAcrossFourMinors":             "without a class: four minors, three control plane machines",
 			"TestUpgradeByManifests":                  "without a class: every step by kubectl",
