@@ -97,6 +97,7 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	in := plan.Input{
 		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
 		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),
+		Concurrency: resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 	}
 	switch {
 	case from.managed == nil:

@@ -46,7 +46,7 @@ func drainedNodes(cluster state.Cluster, p plan.Plan) map[string]string {
 		for _, name := range step.Parts() {
 			part, _ := cluster.Part(name)
 			for _, machine := range part.Machines {
-				stays := step.UnderWay && machine.Version == part.Version && !machine.Outdated && !machine.Deleting
+				stays := (step.UnderWay || step.Group(name).UnderWay) && machine.Version == part.Version && !machine.Outdated && !machine.Deleting
 				if machine.Node != "" && !stays {
 					nodes[machine.Node] = name
 				}

@@ -162,7 +162,7 @@ func unhealthy(cluster state.Cluster, p plan.Plan, groups []string) []string {
 	underWay := map[string]bool{}
 	for _, step := range p.Steps {
 		for _, name := range step.Parts() {
-			mends := step.UnderWay || step.Kind == plan.RemoveWorkers || step.Kind == plan.Template
+			mends := step.UnderWay || step.Group(name).UnderWay || step.Kind == plan.RemoveWorkers || step.Kind == plan.Template
 			underWay[name] = underWay[name] || mends
 		}
 		if step.Kind == plan.Workers {

@@ -152,13 +152,13 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 	moving := 0
 	for _, group := range step.WorkerNodeGroups {
 		part, _ := cluster.Group(group.Name)
-		if r.begun[group.Name] && (part.Generation < r.generations[group.Name] || !step.GroupDone(cluster, group.Name)) {
+		if (r.begun[group.Name] || group.UnderWay) && (part.Generation < r.generations[group.Name] || !step.GroupDone(cluster, group.Name)) {
 			moving++
 		}
 	}
 	for _, group := range step.WorkerNodeGroups {
 		part, exists := cluster.Group(group.Name)
-		if r.begun[group.Name] || step.Kind == plan.Workers && moving >= r.Concurrency || r.scaled[group.Name] && exists && !r.settled(part) {
+		if r.begun[group.Name] || group.UnderWay || step.Kind == plan.Workers && moving >= r.Concurrency || r.scaled[group.Name] && exists && !r.settled(part) {
 			continue
 		}
 		r.begun[group.Name] = true
@@ -244,7 +244,7 @@ func (r *run) settled(part state.Part) bool {
 func (r *run) done(cluster state.Cluster, step plan.Step) bool {
 	for _, name := range step.Parts() {
 		part, exists := cluster.Part(name)
-		if exists && part.Generation < r.generations[name] || !step.UnderWay && !r.begun[name] {
+		if exists && part.Generation < r.generations[name] || !step.UnderWay && !step.Group(name).UnderWay && !r.begun[name] {
 			return false
 		}
 	}

@@ -80,6 +80,25 @@ func TestRunConcurrency(t *testing.T) {
 	w.ends(r)
 }
 
+// TestRunBesideUnderWay: a rollout that goes on already counts among the groups that
+// move, and is written nothing.
+func TestRunBesideUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"))
+	w.objects["MachineDeployment/c-a"].SetGeneration(2) // which Cluster API has not carried out
+	step := stepOf(plan.Workers, "v1.32.1", "v1.33.1", "a", "b", "c")
+	step.WorkerNodeGroups[0].UnderWay = true
+	p := aPlan(versionsOf("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"), versionsOf("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "c", "v1.33.1"), step)
+	r := w.run(p, 2, nil)
+	w.begins(r)
+	w.sees(r, 0, groupTo("b", "v1.33.1")...)
+	w.sees(r, 0)
+	w.roll("a")
+	w.sees(r, 0, groupTo("c", "v1.33.1")...)
+	w.roll("b", "c")
+	w.ends(r)
+}
+
 // TestRunHolds: a group that changes in place keeps its templates until its own
 // step, whatever else is written before.
 func TestRunHolds(t *testing.T) {

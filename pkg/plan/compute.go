@@ -42,6 +42,7 @@ func Compute(in Input) (Plan, error) {
 		}
 	}
 	p.giveBack(false)
+	p.besideUnderWay()
 	for _, step := range p.plan.Steps {
 		p.plan.count(step)
 	}

@@ -20,6 +20,8 @@ type Input struct {
 	// Changes besides versions and counts, by the part that they are made to;
 	// those of the cluster as a whole stand under the empty name.
 	Changes map[string]Changes
+	// Concurrency is how many worker node groups may move at the same time; 0 is 1.
+	Concurrency int
 	// Scope cuts the plan down; the zero value is the whole of it.
 	Scope Scope
 	// Chain is the way of a cluster from a ClusterClass; nil without one.

@@ -108,8 +108,11 @@ type Group struct {
 	MachinesRemoved  int              `json:"machinesRemoved,omitempty"`
 	// Approximate is true where an autoscaler decides how many machines there
 	// are; the counts are those of the moment.
-	Approximate bool     `json:"approximate,omitempty"`
-	Changes     []string `json:"changes,omitempty"`
+	Approximate bool `json:"approximate,omitempty"`
+	// UnderWay is true for a rollout that goes on already, beside which the other groups
+	// of the step begin.
+	UnderWay bool     `json:"underWay,omitempty"`
+	Changes  []string `json:"changes,omitempty"`
 }
 
 // Empty tells whether nothing is to be done.

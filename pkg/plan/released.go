@@ -10,7 +10,7 @@ import "github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 func (p Plan) Released(part string, begun int) bool {
 	moves := false
 	for i, step := range p.Steps {
-		if step.UnderWay || !step.Moves(part) {
+		if step.UnderWay || step.Group(part).UnderWay || !step.Moves(part) {
 			continue
 		}
 		if i < begun || step.Beside {

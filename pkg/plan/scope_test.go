@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -140,5 +141,48 @@ func TestScopeInOrder(t *testing.T) {
 	got, err := plan.Compute(in)
 	if err != nil || !got.Empty() {
 		t.Errorf("left: %v, %v", short(got), err)
+	}
+}
+
+// TestBesideUnderWay: a rollout that goes on already holds up no other group, as long as
+// more groups may move at the same time.
+func TestBesideUnderWay(t *testing.T) {
+	t.Parallel()
+	concurrency := func(n int) func(*plan.Input) { return func(in *plan.Input) { in.Concurrency = n } }
+	tests := map[string]struct {
+		in   plan.Input
+		want []string
+	}{
+		"one at a time":                          {with(input("1.34", "1.34", "a 1.34 1.34", "b 1.33 1.34"), concurrency(1), underWay("a", "1.33", 2, 1)), []string{"a", "b"}},
+		"two":                                    {with(input("1.34", "1.34", "a 1.34 1.34", "b 1.33 1.34"), concurrency(2), underWay("a", "1.33", 2, 1)), []string{"a under way, b"}},
+		"two, and the one under way moves again": {with(input("1.34", "1.34", "a 1.33 1.34", "b 1.33 1.34"), concurrency(2), underWay("a", "1.32", 2, 1)), []string{"a under way, b", "a"}},
+		"two, and only the one under way moves again": {with(input("1.34", "1.34", "a 1.33 1.34"), concurrency(2), underWay("a", "1.32", 2, 1)), []string{"a", "a"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := plan.Compute(test.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var steps []string
+			for _, step := range got.Steps {
+				var groups []string
+				for _, group := range step.WorkerNodeGroups {
+					text := group.Name
+					if group.UnderWay {
+						text += " under way"
+					}
+					groups = append(groups, text)
+				}
+				steps = append(steps, strings.Join(groups, ", "))
+			}
+			if diff := cmp.Diff(test.want, steps); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if diff := difference(got.To, got.Versions(len(got.Steps))); diff != "" {
+				t.Errorf("the versions of its end are not the target (-target +got):\n%s", diff)
+			}
+		})
 	}
 }

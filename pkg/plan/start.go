@@ -159,7 +159,7 @@ func (s Step) Split(begun []string) (moving, waiting []string) {
 	}
 	for _, group := range s.WorkerNodeGroups {
 		move := s.about(group.Name, group.From, group.To)
-		if s.UnderWay || slices.Contains(begun, group.Name) {
+		if s.UnderWay || group.UnderWay || slices.Contains(begun, group.Name) {
 			moving = append(moving, move)
 		} else {
 			waiting = append(waiting, move)

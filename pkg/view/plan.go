@@ -72,7 +72,7 @@ func moves(step plan.Step) []move {
 	all := make([]move, len(step.WorkerNodeGroups))
 	for i, group := range step.WorkerNodeGroups {
 		what := fromTo(step.Kind, group.From, group.To, len(group.Changes) == 0)
-		all[i] = move{group.Name, what, machines(group.MachinesReplaced, group.MachinesAdded, group.MachinesRemoved, step.UnderWay, group.Approximate)}
+		all[i] = move{group.Name, what, machines(group.MachinesReplaced, group.MachinesAdded, group.MachinesRemoved, step.UnderWay || group.UnderWay, group.Approximate)}
 	}
 	return all
 }
