@@ -64,7 +64,7 @@ kubectl: # tests and measurements use it, clusterctl-x does not
 
 # The tiers are described in docs/testing.md. E2E_PARALLEL is how many end-to-end
 # tests run side by side: most of the time they wait for controllers.
-E2E_PARALLEL := 4
+E2E_PARALLEL := 8
 E2E := go test ./test/e2e -timeout 60m -parallel $(E2E_PARALLEL)
 
 .PHONY: test
@@ -94,6 +94,16 @@ vet: generate-embedded
 	go vet ./...
 	cd $(EMBEDDED) && go vet ./...
 	cd hack/dist && go vet ./...
+
+GOLANGCI_LINT := $(CURDIR)/$(BIN)/golangci-lint
+
+.PHONY: lint
+lint: generate-embedded $(GOLANGCI_LINT) ## look for what golangci-lint finds (.golangci.yml)
+	$(GOLANGCI_LINT) run ./...
+	cd $(EMBEDDED) && $(GOLANGCI_LINT) run ./...
+
+$(GOLANGCI_LINT): hack/tools/go.mod
+	@hack/part golangci-lint go build -C hack/tools -v -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 .PHONY: golden
 golden: ## write the golden files of the tests anew

@@ -118,7 +118,7 @@ func (f *classFile) whole() error {
 	}
 	versions, _, err := unstructured.NestedStringSlice(f.class.Object, "spec", "kubernetesVersions")
 	if err != nil {
-		return nil // the API server has the words for it
+		return nil //nolint:nilerr // the API server has the words for it
 	}
 	return f.locate(changes.ObjectName(f.class), validations.ClassVersions(versions)).OrNil()
 }

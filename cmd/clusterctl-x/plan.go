@@ -97,7 +97,7 @@ func savePlan(file string, p plan.Plan) error {
 	if err != nil {
 		return withoutPath(err)
 	}
-	defer os.Remove(temporary.Name())
+	defer os.Remove(temporary.Name()) //nolint:errcheck // it has its name by then, unless writing failed, which is returned
 	if _, err := temporary.Write(append(data, '\n')); err != nil {
 		return withoutPath(err)
 	}

@@ -77,7 +77,7 @@ func readSettings() (settings *viper.Viper, file string, err error) {
 	settings.AutomaticEnv()
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return settings, "", nil // nor is there a file then
+		return settings, "", nil //nolint:nilerr // nor is there a file then
 	}
 	file = filepath.Join(dir, "clusterctl-x", "config.yaml")
 	settings.SetConfigFile(file)

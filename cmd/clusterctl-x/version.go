@@ -9,7 +9,7 @@ import (
 )
 
 // version is set by the linker; a binary of 'go install' knows it from its module.
-var version string //nolint:gochecknoglobals // the linker needs it
+var version string
 
 type versionInfo struct {
 	Version  string `json:"version"`

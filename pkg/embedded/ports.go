@@ -71,7 +71,7 @@ func (p Ports) taken() int {
 }
 
 func free(host string, port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))) //nolint:noctx // it answers at once
 	if err != nil {
 		return false
 	}

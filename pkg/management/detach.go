@@ -174,7 +174,7 @@ func giveFields(object *unstructured.Unstructured, from, to string) error {
 			continue
 		}
 		var fields fieldpath.Set
-		if err := fields.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+		if err := fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
 			return fmt.Errorf("reading who owns the fields of %s: %w", changes.ObjectName(object), err)
 		}
 		all, given = all.Union(&fields), &entry
@@ -186,7 +186,8 @@ func giveFields(object *unstructured.Unstructured, from, to string) error {
 	if err != nil {
 		return fmt.Errorf("writing who owns the fields of %s: %w", changes.ObjectName(object), err)
 	}
-	given.Manager, given.FieldsV1 = to, &metav1.FieldsV1{Raw: text}
+	given.Manager, given.FieldsV1 = to, &metav1.FieldsV1{}
+	given.FieldsV1.SetRawBytes(text)
 	object.SetManagedFields(append(kept, *given))
 	return nil
 }

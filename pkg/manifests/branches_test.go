@@ -95,7 +95,7 @@ func branchesOf(list *parse.ListNode) []branch {
 	}
 	for _, node := range list.Nodes {
 		var b *parse.BranchNode
-		kind := ""
+		var kind string
 		switch node := node.(type) {
 		case *parse.IfNode:
 			b, kind = &node.BranchNode, "if"

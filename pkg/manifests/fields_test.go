@@ -3,6 +3,7 @@ package manifests
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -113,7 +114,7 @@ func valuesOf(t *testing.T, file []byte) []value {
 	var documents []*yaml.Node
 	for decoder := yaml.NewDecoder(bytes.NewReader(file)); ; {
 		var document yaml.Node
-		if err := decoder.Decode(&document); err == io.EOF {
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ const (
 //go:embed kubelet_fields.json
 var kubeletFields []byte
 
-var kubeletShape = sync.OnceValue(func() *shape {
+var kubeletShape = sync.OnceValue(func() *shape { //nolint:gochecknoglobals // read once
 	var fields shape
 	if err := json.Unmarshal(kubeletFields, &fields); err != nil {
 		panic(err) // a test reads the same file

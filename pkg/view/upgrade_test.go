@@ -15,7 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
-var errFull = errors.New("no space left") //nolint:gochecknoglobals // a constant
+var errFull = errors.New("no space left")
 
 // full takes nothing.
 type full struct{}

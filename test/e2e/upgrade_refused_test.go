@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -311,8 +312,7 @@ func blockedByHook(t *testing.T, namespace string, spec clusterSpec) {
 	holdOnly := func() (machine, is string) {
 		only := namesOf(t, namespace, "refused", "md-0")
 		hold(t, namespace, only)
-		for machine = range only {
-		}
+		machine = slices.Collect(maps.Keys(only))[0]
 		return machine, "machine " + machine + " is Deleting: Waiting for pre-drain hooks to succeed (hooks: " + preDrainHook + ")"
 	}
 	held := func(machine string) {

@@ -148,7 +148,7 @@ func TestBisDoneBeforeA(t *testing.T) {
 	kubectl(t, shared, nil, "delete", "machine", "-n", namespace, first[0], "--wait=false")
 
 	// b is as it is to be, without the machine that was deleted, before a is.
-	until(t, "b is done", func(ctx context.Context) bool {
+	until(t, "b is done", func(context.Context) bool {
 		left := map[string]int{}
 		for _, m := range list[clusterv1.Machine](t, shared, namespace, "machines") {
 			done := m.Status.Phase == "Running" && m.Status.NodeInfo != nil && m.Spec.Version == "v1.34.4" && m.DeletionTimestamp.IsZero()

@@ -205,9 +205,7 @@ func TestUpgradeDisturbed(t *testing.T) {
 			for range count {
 				rest = append(rest, machine{"md-0", "Running", version, version})
 			}
-			var d clusterv1.MachineDeployment
-			for _, d = range list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", "clusterctl-x.io/worker-node-group=md-0") {
-			}
+			d := list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", "clusterctl-x.io/worker-node-group=md-0")[0]
 			all := machines(t, shared, namespace, "disturbed")
 			return slices.Equal(rest, slices.DeleteFunc(all, func(m machine) bool { return m.Owner != "md-0" })) &&
 				d.Status.ObservedGeneration == d.Generation && meta.IsStatusConditionTrue(d.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition)

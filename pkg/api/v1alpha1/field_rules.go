@@ -74,7 +74,7 @@ var indices = regexp.MustCompile(`\[[0-9]+\]`)
 
 // objectRules maps paths to the rules for what every object in an API server
 // has, whichever document of a cluster spec it is.
-var objectRules = map[string]fieldRule{
+var objectRules = map[string]fieldRule{ //nolint:gochecknoglobals // a constant
 	"status":                     harmless("status is read from the cluster; this one is ignored"),
 	"metadata.annotations":       harmless("annotations of the document are not carried over to the cluster"),
 	"metadata.labels":            harmless("labels of the document are not carried over to the cluster"),
@@ -88,7 +88,7 @@ var objectRules = map[string]fieldRule{
 }
 
 // fieldRules maps kind and path, without indices, to the rule for the field.
-var fieldRules = map[string]fieldRule{
+var fieldRules = map[string]fieldRule{ //nolint:gochecknoglobals // a constant
 	"Cluster.spec.bundlesRef":   harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
 	"Cluster.spec.eksaVersion":  harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
 	"Cluster.spec.licenseToken": harmless("clusterctl-x needs no licence; ignored"),

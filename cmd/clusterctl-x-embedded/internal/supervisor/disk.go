@@ -17,7 +17,7 @@ func checkDisk(dir string) error {
 	if err := unix.Statfs(dir, &disk); err != nil {
 		return fmt.Errorf("looking at the disk of %s: %w", dir, err)
 	}
-	free := disk.Bavail * uint64(disk.Bsize) //nolint:unconvert // the types differ between systems
+	free := disk.Bavail * uint64(disk.Bsize) // the types differ between systems
 	if free < minFree {
 		return fmt.Errorf("the disk of %s has %d MiB free and %d are needed; make room, or set CLUSTERCTL_X_HOME to a directory on another disk", dir, free>>20, minFree>>20)
 	}

@@ -74,7 +74,7 @@ func generate(file string) error {
 }
 
 func (m *manifests) add(c component) error {
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", c.module).Output()
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", c.module).Output() //nolint:noctx // it runs as long as this program
 	if err != nil {
 		return fmt.Errorf("finding module %s: %w", c.module, err)
 	}
