@@ -42,6 +42,9 @@ type managedOrigin struct {
 
 // observeManaged reads what only clusters from a ClusterClass have.
 func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
+	if reason := l.state.PutBack(); reason != "" {
+		return &management.RefusedError{Check: "group-put-back", Reason: reason}
+	}
 	from := &managedOrigin{state: l.state}
 	if l.spec, err = a.withClass(ctx, l.connection, l.spec, l.key.Namespace); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -45,10 +46,13 @@ func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []
 	}
 	legBegun := false
 	var stages []management.Objects
-	for _, stage := range p.stages {
+	for i, stage := range p.stages {
 		next := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, p.stages[0].Cluster)) {
 			legBegun, next.Cluster = len(stages) > 0, stage.Cluster
+			if i > 0 && p.plan.Steps[i-1].Kind == plan.Return {
+				next.Cluster = underPause(stage.Cluster)
+			}
 		}
 		for name, objects := range stage.Parts {
 			if part, exists := now.Group(name); !exists || part.Detached {
@@ -58,6 +62,25 @@ func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []
 		stages = append(stages, next)
 	}
 	return stages[0].All(), stages[1:]
+}
+
+// underPause are objects as they are written when a group is given back: the guardrails
+// let nobody else put an entry of a detached group into the topology.
+func underPause(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	marked := slices.Clone(objects)
+	for i, object := range marked {
+		if object.GetKind() != "Cluster" {
+			continue
+		}
+		marked[i] = object.DeepCopy()
+		annotations := maps.Clone(object.GetAnnotations())
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[management.PauseAnnotation] = "dry run of a return"
+		marked[i].SetAnnotations(annotations)
+	}
+	return marked
 }
 
 // furthest is the version that a step leads to; zero for one that leads to none.

@@ -132,6 +132,9 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 		return false, gone(f.key)
 	}
 	cluster = cluster.Claim(f.Claimed)
+	if reason := cluster.PutBack(); reason != "" {
+		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{reason}}
+	}
 	defer func() {
 		f.Show(Progress{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Cluster: cluster})
 	}()

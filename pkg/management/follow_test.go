@@ -1,7 +1,9 @@
 package management
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,6 +123,12 @@ func TestFollowStops(t *testing.T) {
 		if err == nil || err.Error() != gone(clusterKey()).Error() {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	putBack := managed("v1.31.0", "v1.31.0", 1, true)
+	putBack.WorkerNodeGroups[0].Detached = true
+	_, err := f.advance(t.Context(), putBack, true)
+	if moved := (*MovedError)(nil); !errors.As(err, &moved) || !slices.Equal(moved.Reasons, []string{putBack.PutBack()}) {
+		t.Errorf("put back into the topology: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,4 +56,35 @@ func (c Cluster) Between(group string) bool {
 	// Without a pause of ours it is on its way out, because somebody took its entry
 	// away.
 	return !c.InTopology(group) && c.Pause != nil
+}
+
+// PutBack says of which detached groups somebody put an entry back into the topology,
+// and what to do about it. Cluster API makes a second MachineDeployment for such an
+// entry. clusterctl-x puts one there under its own pause only.
+func (c Cluster) PutBack() string {
+	if c.Topology == nil {
+		return ""
+	}
+	var names, doubles []string
+	for _, group := range c.WorkerNodeGroups {
+		if group.Foreign || !group.Detached || !c.InTopology(group.Name) {
+			continue
+		}
+		i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Name == group.Name && !p.Foreign && !p.Detached })
+		if i < 0 && c.Pause != nil {
+			continue // on its way back
+		}
+		names = append(names, group.Name)
+		if i >= 0 {
+			doubles = append(doubles, c.WorkerNodeGroups[i].Object)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("the topology of cluster %s has an entry of %s again, which clusterctl-x took out of it to pin the group", c.Name, strings.Join(names, ", "))
+	if len(doubles) > 0 {
+		text += fmt.Sprintf(", and Cluster API made %s for it beside the group's own MachineDeployment", strings.Join(doubles, ", "))
+	}
+	return text + "; take the entry out of spec.topology.workers.machineDeployments of the Cluster, in Git too where it comes from there, and Cluster API removes what it made for it; then run the command again"
 }

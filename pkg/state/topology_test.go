@@ -97,6 +97,41 @@ func TestManaged(t *testing.T) {
 	}
 }
 
+// TestPutBack: an entry of a detached group is noticed, before Cluster API has made a
+// second MachineDeployment for it and afterwards, and is as it should be while
+// clusterctl-x gives the group back.
+func TestPutBack(t *testing.T) {
+	t.Parallel()
+	const again = "the topology of cluster prod has an entry of b again, which clusterctl-x took out of it to pin the group"
+	const remedy = "; take the entry out of spec.topology.workers.machineDeployments of the Cluster, in Git too where it comes from there, and Cluster API removes what it made for it; then run the command again"
+	detached := func(c *state.Cluster) { c.Name, c.WorkerNodeGroups[1].Detached = "prod", true }
+	second := func(c *state.Cluster) {
+		c.WorkerNodeGroups = append(c.WorkerNodeGroups, state.Part{Name: "b", Object: "MachineDeployment/prod-b-x"})
+	}
+	const made = ", and Cluster API made MachineDeployment/prod-b-x for it beside the group's own MachineDeployment"
+	paused := func(c *state.Cluster) { c.Pause = &state.Pause{Why: "return b"} }
+	for name, test := range map[string]struct {
+		cluster state.Cluster
+		want    string
+	}{
+		"none is detached":          {managed(), ""},
+		"detached, without entry":   {managed(detached, func(c *state.Cluster) { c.Topology.Groups = c.Topology.Groups[:1] }), ""},
+		"on its way back":           {managed(detached, paused), ""},
+		"put back":                  {managed(detached), again + remedy},
+		"put back, and made":        {managed(detached, second), again + made + remedy},
+		"made, and then paused":     {managed(detached, second, paused), again + made + remedy},
+		"pinned by Cluster API":     {managed(detached, func(c *state.Cluster) { c.Topology.Groups[1].Pinned = true }), ""},
+		"a cluster without a class": {managed(detached, func(c *state.Cluster) { c.Topology = nil }), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, test.cluster.PutBack()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestDeferredGroups: a held group holds those behind it, whatever they say.
 func TestDeferredGroups(t *testing.T) {
 	t.Parallel()

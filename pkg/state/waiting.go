@@ -45,6 +45,8 @@ func (c Cluster) Obstacle() string {
 		return "the hold to be lifted: " + c.Held.String()
 	case c.Infrastructure != "":
 		return "infrastructure: " + c.Infrastructure
+	case c.PutBack() != "":
+		return "somebody to mend the topology: " + c.PutBack()
 	}
 	return ""
 }
