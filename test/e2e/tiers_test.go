@@ -34,6 +34,7 @@ func tiers() map[tier]map[string]string {
 			"TestManifestsGiveTheSameCluster":            "without a class: manifests and kubectl in the place of create",
 			"TestUpgradeAroundAPinnedGroup":              "without a class: upgrade by patches and minors, with a pinned group",
 			"TestUpgradeStoppedAndResumed":               "without a class: timeout, interrupt, kill, two runs at once",
+			"TestRunsSideBySide":                         "without and with a class: two runs on their own groups at once",
 			"TestHoldsWithoutClass":                      "without a class: holds at every point",
 			"TestClassLifecycle":                         "with a class: dry run, create, kill, delete, what clusters use",
 			"TestClassUpgradeWithOneMinorOfLag":          "with a class: upgrade by two minors, workers in between",
