@@ -3,6 +3,7 @@ package manifests
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,9 @@ const (
 	// registryCredentials is the Secret with the keys username and password of
 	// the registry mirror.
 	registryCredentials = "registry-credentials"
+
+	// httpsPort is the port that a name of an image leaves out.
+	httpsPort = 443
 
 	// credentialsPlace stands in containerd's files until the machine has put
 	// the credentials there.
@@ -55,7 +59,7 @@ func registryMirror(mirror *v1alpha1.RegistryMirrorConfiguration) ([]bootstrapv1
 	if len(namespaces) == 0 {
 		namespaces = []v1alpha1.OCINamespace{{Registry: everyRegistry}}
 	}
-	for _, namespace := range namespaces {
+	for _, namespace := range slices.Concat(namespaces, ownAddress(mirror)) {
 		files = append(files, file(path.Join(containerdHosts, namespace.Registry, "hosts.toml"), permissions, hosts(mirror, namespace.Namespace)))
 	}
 	if mirror.CACertContent != "" {
@@ -70,13 +74,36 @@ func registryMirror(mirror *v1alpha1.RegistryMirrorConfiguration) ([]bootstrapv1
 	), append(commands, fillCredentials)
 }
 
+// ownAddress are the names under which images of the mirror itself are pulled, for
+// its certificate and credentials. Where every registry is mirrored it is one of them.
+func ownAddress(mirror *v1alpha1.RegistryMirrorConfiguration) []v1alpha1.OCINamespace {
+	if len(mirror.OCINamespaces) == 0 {
+		return nil
+	}
+	names := []string{mirrorHost(mirror) + ":" + strconv.Itoa(int(mirror.Port))}
+	if mirror.Port == httpsPort {
+		names = append(names, mirrorHost(mirror))
+	}
+	var own []v1alpha1.OCINamespace
+	for _, name := range names {
+		if !slices.ContainsFunc(mirror.OCINamespaces, func(n v1alpha1.OCINamespace) bool { return n.Registry == name }) {
+			own = append(own, v1alpha1.OCINamespace{Registry: name})
+		}
+	}
+	return own
+}
+
+// mirrorHost is the mirror's host as it stands in a URL.
+func mirrorHost(mirror *v1alpha1.RegistryMirrorConfiguration) string {
+	if strings.Contains(mirror.Endpoint, ":") { // an IPv6 address
+		return "[" + mirror.Endpoint + "]"
+	}
+	return mirror.Endpoint
+}
+
 // hosts is containerd's file about one registry.
 func hosts(mirror *v1alpha1.RegistryMirrorConfiguration, namespace string) string {
-	host := mirror.Endpoint
-	if strings.Contains(host, ":") { // an IPv6 address
-		host = "[" + host + "]"
-	}
-	url := strconv.Quote(fmt.Sprintf("https://%s:%d%s", host, mirror.Port, path.Join("/v2", namespace)))
+	url := strconv.Quote(fmt.Sprintf("https://%s:%d%s", mirrorHost(mirror), mirror.Port, path.Join("/v2", namespace)))
 	var b strings.Builder
 	fmt.Fprintf(&b, "[host.%s]\n  capabilities = [\"pull\", \"resolve\"]\n  override_path = true\n", url)
 	if mirror.CACertContent != "" {

@@ -66,16 +66,27 @@ func TestRegistryMirrorFiles(t *testing.T) {
 		"none":           {nil, machine{}},
 		"every registry": {&v1alpha1.RegistryMirrorConfiguration{}, machine{Files: []string{config, "/etc/containerd/certs.d/_default/hosts.toml 0644"}, Commands: []string{useHosts}}},
 		"some registries, with an authority": {
-			&v1alpha1.RegistryMirrorConfiguration{OCINamespaces: namespaces, CACertContent: "PEM"},
+			&v1alpha1.RegistryMirrorConfiguration{Endpoint: "mirror", Port: 5000, OCINamespaces: namespaces, CACertContent: "PEM"},
 			machine{Files: []string{
-				config, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml 0644", "/etc/containerd/certs.d/docker.io/hosts.toml 0644", "/etc/clusterctl-x/registry-mirror-ca.crt 0644",
+				config, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml 0644", "/etc/containerd/certs.d/docker.io/hosts.toml 0644", "/etc/containerd/certs.d/mirror:5000/hosts.toml 0644",
+				"/etc/clusterctl-x/registry-mirror-ca.crt 0644",
 			}, Commands: []string{useHosts}},
 		},
+		"at the usual port": {
+			&v1alpha1.RegistryMirrorConfiguration{Endpoint: "fd00::1", Port: 443, OCINamespaces: namespaces[:1]},
+			machine{Files: []string{
+				config, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml 0644", "/etc/containerd/certs.d/[fd00::1]:443/hosts.toml 0644", "/etc/containerd/certs.d/[fd00::1]/hosts.toml 0644",
+			}, Commands: []string{useHosts}},
+		},
+		"itself with a path": {
+			&v1alpha1.RegistryMirrorConfiguration{Endpoint: "mirror", Port: 5000, OCINamespaces: []v1alpha1.OCINamespace{{Registry: "mirror:5000", Namespace: "team"}}},
+			machine{Files: []string{config, "/etc/containerd/certs.d/mirror:5000/hosts.toml 0644"}, Commands: []string{useHosts}},
+		},
 		"authenticated": {
-			&v1alpha1.RegistryMirrorConfiguration{OCINamespaces: namespaces[:1], Authenticate: true, CACertContent: "PEM"},
+			&v1alpha1.RegistryMirrorConfiguration{Endpoint: "mirror", Port: 5000, OCINamespaces: namespaces[:1], Authenticate: true, CACertContent: "PEM"},
 			machine{
 				Files: []string{
-					config, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml 0600", "/etc/clusterctl-x/registry-mirror-ca.crt 0644",
+					config, "/etc/containerd/certs.d/registry.k8s.io/hosts.toml 0600", "/etc/containerd/certs.d/mirror:5000/hosts.toml 0600", "/etc/clusterctl-x/registry-mirror-ca.crt 0644",
 					"/etc/clusterctl-x/registry-username 0600 registry-credentials/username", "/etc/clusterctl-x/registry-password 0600 registry-credentials/password",
 				},
 				Commands: []string{useHosts, fillCredentials},

@@ -44,6 +44,7 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 	err := problems.OrNil()
 	if err == nil {
 		warnings = append(warnings, config.LocateWarnings(v1alpha1.ClusterKind, versionWarnings(config.Cluster, versions, bundles, needs))...)
+		warnings = append(warnings, config.LocateWarnings(v1alpha1.ClusterKind, unmirrored(config, set))...)
 	}
 	slices.SortStableFunc(warnings, func(a, b v1alpha1.Warning) int { return cmp.Compare(a.Line, b.Line) })
 	if err != nil {

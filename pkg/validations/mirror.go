@@ -5,11 +5,13 @@ import (
 	"encoding/pem"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // Each registry has a file on every machine, of which Cluster API's objects
@@ -36,6 +38,53 @@ func mirror(config *v1alpha1.RegistryMirrorConfiguration, path *field.Path) fiel
 	errs = append(errs, ociNamespaces(config.OCINamespaces, path.Child("ociNamespaces"))...)
 	errs = append(errs, certificates(string(config.CACertContent), path.Child("caCertContent"))...)
 	return errs
+}
+
+// unmirrored warns about registries that machines of the cluster pull from and that
+// the mirror does not have.
+func unmirrored(config *v1alpha1.Config, set versionsbundle.Set) []v1alpha1.Warning {
+	mirror := config.Cluster.Spec.RegistryMirrorConfiguration
+	if mirror == nil || len(mirror.OCINamespaces) == 0 { // then it has every registry
+		return nil
+	}
+	used := addOnRegistries(config)
+	for _, release := range set {
+		images := release.Images
+		for _, image := range []versionsbundle.Image{images.KubeAPIServer, images.KubeControllerManager, images.KubeScheduler, images.KubeProxy, images.Etcd, images.CoreDNS, images.Pause} {
+			if image != "" {
+				used = append(used, image.Registry())
+			}
+		}
+	}
+	slices.Sort(used)
+	missing := slices.DeleteFunc(slices.Compact(used), func(registry string) bool {
+		return slices.ContainsFunc(mirror.OCINamespaces, func(n v1alpha1.OCINamespace) bool { return n.Registry == registry })
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	return []v1alpha1.Warning{{
+		Path: field.NewPath("spec", "registryMirrorConfiguration", "ociNamespaces").String(),
+		Text: "machines pull images of this cluster from " + strings.Join(missing, ", ") + " and not from the mirror; add what the mirror has of these, or leave ociNamespaces out to mirror every registry",
+	}}
+}
+
+// addOnRegistries are those of the images in the add-ons that clusterctl-x installs
+// for the spec (config/addons).
+func addOnRegistries(config *v1alpha1.Config) []string {
+	var registries []string
+	if plugin := config.Cluster.Spec.ClusterNetwork.CNIConfig; plugin != nil {
+		if plugin.Cilium != nil {
+			registries = append(registries, "quay.io")
+		}
+		if plugin.Kindnetd != nil {
+			registries = append(registries, "docker.io")
+		}
+	}
+	if config.AWSIam != nil {
+		registries = append(registries, "public.ecr.aws")
+	}
+	return registries
 }
 
 func ociNamespaces(namespaces []v1alpha1.OCINamespace, path *field.Path) field.ErrorList {

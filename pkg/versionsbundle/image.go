@@ -34,3 +34,9 @@ func (i Image) Tag() string {
 func (i Image) Repository() string {
 	return string(i)[:max(strings.LastIndexByte(string(i), '/'), 0)]
 }
+
+// Registry is what stands before the first slash, with its port if it has one.
+func (i Image) Registry() string {
+	registry, _, _ := strings.Cut(string(i), "/")
+	return registry
+}
