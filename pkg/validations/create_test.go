@@ -205,7 +205,7 @@ func TestCreateReportsAllProblems(t *testing.T) {
 		},
 		"version without release": {strings.Replace(file, "1.34", "1.33", 1) + groups("{name: a}", "{name: b, kubernetesVersion: 1.30}", "{name: c, kubernetesVersion: 1.29}"), []string{
 			`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.33": no versions bundle has this version; ` + available,
-			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
+			`cluster.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; use one of those listed for spec.kubernetesVersion`,
 		}},
 		"control plane's version without release, on docker": {onDocker(strings.Replace(file, "1.34", "1.33", 1)) + groups("{name: a, kubernetesVersion: 1.31}"), []string{
 			`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.33": no versions bundle has this version; ` + available,
@@ -270,7 +270,7 @@ func TestCreateReportsAllProblems(t *testing.T) {
 				`cluster.yaml:6: spec.kubernetesVersion: Invalid value: "1.37": no versions bundle has this version; ` + available,
 				`cluster.yaml:11: spec.clusterNetwork.services.cidrBlocks[0]: Invalid value: "10.96.0.0/8": has bits set behind its mask; did you mean 10.0.0.0/8?`,
 				"cluster.yaml:16: spec.workerNodeGroupConfigurations[0].count: Invalid value: -1: must be 0 or more",
-				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
+				`cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; use one of those listed for spec.kubernetesVersion`,
 			},
 		},
 	}

@@ -77,7 +77,7 @@ func (b *Bundles) SetOf(versions v1alpha1.ClusterVersions) (Set, []v1alpha1.Vers
 // missingRelease marks errors about versions that there is no release of.
 const missingRelease = "missing-release"
 
-// OnlyMissing tells whether an error of validating a spec is about nothing but
+// OnlyMissing reports whether an error of validating a spec is about nothing but
 // versions that there is no release of.
 func OnlyMissing(err error) bool {
 	var problems v1alpha1.Problems
@@ -92,12 +92,14 @@ type resolver struct {
 	needs   Needs
 	set     Set
 	errs    field.ErrorList
+	// listed is the field whose error lists the versions that there are.
+	listed string
 }
 
 // resolve returns the zero version where there is an error.
 func (r *resolver) resolve(wanted v1alpha1.KubernetesVersion, running, limit v1alpha1.Version, path *field.Path) v1alpha1.Version {
 	if wanted.IsZero() {
-		r.errs = append(r.errs, field.Required(path, "a version of Kubernetes such as \"1.34\"; "+r.available()))
+		r.errs = append(r.errs, field.Required(path, "a version of Kubernetes such as \"1.34\"; "+r.available(path)))
 		return v1alpha1.Version{}
 	}
 	version, found := r.choose(wanted, running, limit)
@@ -106,7 +108,7 @@ func (r *resolver) resolve(wanted v1alpha1.KubernetesVersion, running, limit v1a
 		if r.bundles.Kind == classKind {
 			lacks = "ClusterClass " + r.bundles.Metadata.Name + " does not have this version; "
 		}
-		r.errs = append(r.errs, field.Invalid(path, wanted.String(), lacks+r.available()).WithOrigin(missingRelease))
+		r.errs = append(r.errs, field.Invalid(path, wanted.String(), lacks+r.available(path)).WithOrigin(missingRelease))
 		return v1alpha1.Version{}
 	}
 	r.set[version], _ = r.bundles.Release(version)
@@ -133,8 +135,13 @@ func (r *resolver) choose(wanted v1alpha1.KubernetesVersion, running, limit v1al
 	return v1alpha1.Version{}, false
 }
 
-// available lists the versions there are, a minor at a time.
-func (r *resolver) available() string {
+// available lists the versions there are, a minor at a time. One error of a file has
+// the list, the others point to it.
+func (r *resolver) available(path *field.Path) string {
+	if r.listed != "" {
+		return "use one of those listed for " + r.listed
+	}
+	r.listed = path.String()
 	patches := map[v1alpha1.Minor][]string{}
 	var minors []v1alpha1.Minor
 	for _, version := range r.bundles.Versions() {

@@ -176,8 +176,8 @@ func TestResolve(t *testing.T) {
 			clusterOf(t, "1.40", pin{"a", "1.41"}, pin{"b", ""}, pin{"c", "1.33.6"}), none,
 			resolved{versions("", groups{"a": "", "b": "", "c": ""}), setOf(), []string{
 				`spec.kubernetesVersion: Invalid value: "1.40": no versions bundle has this version; ` + available,
-				`spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.41": no versions bundle has this version; ` + available,
-				`spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "v1.33.6": no versions bundle has this version; ` + available,
+				`spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.41": no versions bundle has this version; use one of those listed for spec.kubernetesVersion`,
+				`spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: "v1.33.6": no versions bundle has this version; use one of those listed for spec.kubernetesVersion`,
 			}},
 		},
 	}
