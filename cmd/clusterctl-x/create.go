@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -71,79 +72,98 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if o.dryRun == dryRunClient {
 		return a.createOffline(s)
 	}
-	// What the file alone proves wrong is told before a management cluster is asked.
-	resolved, err := a.resolve(s, noVersions())
-	if s.managed() && versionsbundle.OnlyMissing(err) {
-		resolved, err = validations.Resolved{}, nil // the class may have the version
-	}
+	n, err := a.prepareCreation(ctx, s)
 	if err != nil {
 		return err
 	}
-	connection, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	a.warn(resolved)
-	key := a.key(s.config.Cluster.Metadata.Name, s.config.Cluster.Metadata.Namespace, connection)
-	live, exists, err := connection.Observe(ctx, key)
-	if err != nil {
-		return err
-	}
-	if exists {
-		if err := s.sameMaker(live); err != nil {
-			return err
-		}
-	}
-	if s, err = a.withClass(ctx, connection, s, key.Namespace); err != nil {
-		return err
-	}
-	if exists || s.managed() {
-		if resolved, err = a.resolve(s, runningOf(live)); err != nil {
-			return err
-		}
-	}
-	if err := sameVersionsAs(live, resolved.Versions, key.String()); err != nil {
-		return err
-	}
-	rendered, err := a.render(s, resolved, key.Namespace)
-	if err != nil {
-		return err
-	}
-	objects, err := decodeAll(rendered)
-	if err != nil {
-		return err
-	}
-	if s.managed() {
-		if objects, err = a.managedObjects(ctx, s, resolved, objects, live); err != nil {
-			return err
-		}
-	}
-	if err := a.checkReferences(ctx, connection, resolved.Config, key.Namespace, o.dryRun == dryRunServer); err != nil {
+	if err := a.checkReferences(ctx, n.connection, n.resolved.Config, n.key.Namespace, o.dryRun == dryRunServer); err != nil {
 		return err
 	}
 	if o.dryRun == dryRunServer {
-		tried, err := connection.TryCreate(ctx, key, objects)
+		tried, err := n.TryCreate(ctx, n.key, n.objects)
 		if err != nil {
-			return s.admission(err)
+			return n.spec.admission(err)
 		}
-		return a.result("cluster %s: %d objects would be created (server dry run)", key, countCreated(tried))
+		return a.result("cluster %s: %d objects would be created (server dry run)", n.key, countCreated(tried))
 	}
-	done, err := connection.CreateCluster(ctx, key, management.Creation{
-		Objects: objects, Record: recordOf(s, resolved.Versions), TakeOver: o.takeOver, Waiting: a.sayWaiting,
+	done, err := n.CreateCluster(ctx, n.key, management.Creation{
+		Objects: n.objects, Record: recordOf(n.spec, n.resolved.Versions), TakeOver: o.takeOver, Waiting: a.sayWaiting,
 	})
 	switch {
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w; run the same command again to go on", err)
 	case err != nil:
-		return s.admission(err)
+		return n.spec.admission(err)
 	}
 	if created := countCreated(done); created > 0 {
-		a.say("cluster %s: %d objects created", key, created)
+		a.say("cluster %s: %d objects created", n.key, created)
 	}
 	if !o.wait {
-		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows how far it is", key, key.Name, key.Namespace)
+		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows how far it is", n.key, n.key.Name, n.key.Namespace)
 	}
-	return a.waitReady(ctx, connection, key, "creating", countCreated(done) == 0)
+	return a.waitReady(ctx, n.connection, n.key, "creating", countCreated(done) == 0)
+}
+
+// newCluster is a cluster that can be created.
+type newCluster struct {
+	*connection
+	key      client.ObjectKey
+	spec     spec
+	resolved validations.Resolved
+	objects  []*unstructured.Unstructured
+}
+
+// prepareCreation resolves and renders a cluster for the management cluster, which may
+// have the class that its versions come from, or what an earlier create made of it.
+func (a *app) prepareCreation(ctx context.Context, s spec) (newCluster, error) {
+	resolved, err := a.resolve(s, noVersions())
+	if s.managed() && versionsbundle.OnlyMissing(err) {
+		resolved, err = validations.Resolved{}, nil // the class may have the version
+	}
+	if err != nil {
+		return newCluster{}, err
+	}
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return newCluster{}, err
+	}
+	a.warn(resolved)
+	n := newCluster{connection: connection, key: a.key(s.config.Cluster.Metadata.Name, s.config.Cluster.Metadata.Namespace, connection), resolved: resolved}
+	live, exists, err := n.Observe(ctx, n.key)
+	if err != nil {
+		return newCluster{}, err
+	}
+	if exists {
+		if err := s.sameMaker(live); err != nil {
+			return newCluster{}, err
+		}
+	}
+	if n.spec, err = a.withClass(ctx, connection, s, n.key.Namespace); err != nil {
+		return newCluster{}, err
+	}
+	if exists || n.spec.managed() {
+		if n.resolved, err = a.resolve(n.spec, runningOf(live)); err != nil {
+			return newCluster{}, err
+		}
+	}
+	if err := sameVersionsAs(live, n.resolved.Versions, n.key.String()); err != nil {
+		return newCluster{}, err
+	}
+	n.objects, err = a.objectsOf(ctx, n, live)
+	return n, err
+}
+
+// objectsOf are all objects of a new cluster.
+func (a *app) objectsOf(ctx context.Context, n newCluster, live state.Cluster) ([]*unstructured.Unstructured, error) {
+	rendered, err := a.render(n.spec, n.resolved, n.key.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decodeAll(rendered)
+	if err != nil || !n.spec.managed() {
+		return objects, err
+	}
+	return a.managedObjects(ctx, n.spec, n.resolved, objects, live)
 }
 
 // sameVersionsAs refuses to create a cluster that is there with other versions: what the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -244,70 +242,6 @@ func (p prepared) retargets(from origin) error {
 		now.Name, now.Topology.Version, strings.Join(behind, ", "), now.Topology.Version, remedy)))
 }
 
-// managedChanges are those besides versions and counts, by part: what Cluster API
-// would make of the cluster as it is, and of the one that is asked for.
-func (p *prepared) managedChanges(first management.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
-	before := from.managed
-	wanted, err := before.tried(p.spec, first.Cluster[0])
-	if err != nil {
-		return nil, err
-	}
-	if err := p.ofOthers(wanted); err != nil {
-		return nil, err
-	}
-	p.wanted = management.TopologyOf(wanted)
-	found, err := from.compare(first.Cluster)
-	if err != nil {
-		return nil, p.spec.admission(err)
-	}
-	sorted, err := byPart(p.resolved.Config, management.Objects{}, withoutParts(found, first.Cluster[0]), from)
-	if err != nil {
-		return nil, err
-	}
-	own, err := p.ownChanges(first, outside, from)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(sorted, own)
-	if pause := before.state.Pause; pause != nil && !between(before.state) {
-		sorted[""] = addChange(sorted[""], fmt.Sprintf("the pause to %s, which was stopped at its end, would be lifted", pause.Why))
-	}
-	unused, err := from.unused(first.All())
-	if err != nil {
-		return nil, err
-	}
-	addRemoved(sorted, "", unused)
-	p.loses(unused)
-	was, is, err := before.both(*p.spec.class, wanted)
-	var external externalError
-	switch {
-	case errors.As(err, &external) && sameTopology(before.cluster, wanted):
-		return sorted, nil
-	case errors.As(err, &external):
-		sorted[""] = addChange(sorted[""], external.Error())
-	case err != nil:
-		return nil, err
-	}
-	maps.DeleteFunc(is, func(name string, _ []*unstructured.Unstructured) bool { return outside[name] })
-	parts, gone, err := partChanges(was, is, p.resolved.Config, from)
-	if err != nil {
-		return nil, err
-	}
-	p.loses(gone)
-	for name, sum := range parts {
-		all := sorted[name]
-		all.Rolling, all.InPlace = append(all.Rolling, sum.Rolling...), append(all.InPlace, sum.InPlace...)
-		sorted[name] = all
-	}
-	if err := addUnseen(sorted, before.cluster, wanted); err != nil {
-		return nil, err
-	}
-	for _, line := range deferrals(*before.state.Topology, *p.wanted) {
-		sorted[""] = addChange(sorted[""], line)
-	}
-	return sorted, nil
-}
-
 // liveNames are the names, as Kind/name, that Cluster API gave the objects of a
 // cluster from a ClusterClass, by those that topology.Generate gives them.
 func liveNames(cluster state.Cluster, object *clusterv1.Cluster) map[string]string {
@@ -359,11 +293,6 @@ func (p prepared) ofOthers(wanted *clusterv1.Cluster) error {
 	return nil
 }
 
-func addChange(sum plan.Changes, line string) plan.Changes {
-	sum.InPlace = append(sum.InPlace, line)
-	return sum
-}
-
 // externalError says that what a class makes cannot be computed.
 type externalError string
 
@@ -380,43 +309,4 @@ func (m *managedOrigin) both(class topology.Class, wanted *clusterv1.Cluster) (w
 	}
 	is, err = m.generate(class, wanted)
 	return was, is, err
-}
-
-// withoutParts leaves out what the parts of a cluster tell better than the
-// topology of its Cluster.
-func withoutParts(found []management.Change, cluster *unstructured.Unstructured) []management.Change {
-	kept := slices.Clone(found)
-	for i, change := range kept {
-		if change.Object != changes.ObjectName(cluster) {
-			continue
-		}
-		kept[i].Fields = slices.DeleteFunc(slices.Clone(change.Fields), func(f changes.Field) bool {
-			ofPause := f.Path == "spec.paused" || strings.Contains(f.Path, management.PauseAnnotation)
-			return ofPause || f.Path == "spec.topology.version" || strings.HasPrefix(f.Path, "spec.topology.workers") || strings.HasPrefix(f.Path, "spec.topology.controlPlane")
-		})
-	}
-	return kept
-}
-
-// deferrals are the groups that begin or cease to wait with their upgrades.
-func deferrals(now, wanted state.Topology) []string {
-	was := map[string]state.TopologyGroup{}
-	for _, group := range now.Groups {
-		was[group.Name] = group
-	}
-	var lines []string
-	for _, group := range wanted.Groups {
-		for _, f := range []struct {
-			name    string
-			was, is bool
-		}{
-			{"deferUpgrade", was[group.Name].Deferred, group.Deferred},
-			{"holdUpgradeSequence", was[group.Name].Held, group.Held},
-		} {
-			if f.was != f.is {
-				lines = append(lines, fmt.Sprintf("%s %s would become %t", group.Name, f.name, f.is))
-			}
-		}
-	}
-	return lines
 }

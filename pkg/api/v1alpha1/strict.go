@@ -55,10 +55,19 @@ type reader struct {
 	depth      int
 	// misplaced are where fields belong that stand elsewhere.
 	misplaced []string
+	// fields that fieldsOf returned; a file may have 100,000 values of one type.
+	fields map[reflect.Type]map[string]int
+}
+
+func (r *reader) fieldsOf(t reflect.Type) map[string]int {
+	if _, known := r.fields[t]; !known {
+		r.fields[t] = fieldsOf(t)
+	}
+	return r.fields[t]
 }
 
 func newReader(file string, of typeMeta) *reader {
-	return &reader{kind: of.kind, anyCase: of.apiVersion == APIVersionEKSA, document: Document{file: file, lines: map[string]int{}, unread: map[string]bool{}}}
+	return &reader{kind: of.kind, anyCase: of.apiVersion == APIVersionEKSA, fields: map[reflect.Type]map[string]int{}, document: Document{file: file, lines: map[string]int{}, unread: map[string]bool{}}}
 }
 
 // into fills a pointer to a struct.
@@ -301,7 +310,7 @@ func scalarType(node *yaml.Node) reflect.Type {
 }
 
 func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path) {
-	fields := fieldsOf(into.Type())
+	fields := r.fieldsOf(into.Type())
 	name := func(written string) string { return r.fieldName(written, fields) }
 	r.eachField(node, path, name, func(key, value *yaml.Node, at *field.Path) {
 		index, known := fields[name(key.Value)]
