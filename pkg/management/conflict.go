@@ -31,17 +31,26 @@ func conflictOf(fields ...[]string) error {
 	return &ConflictError{Fields: slices.Compact(all)}
 }
 
-// conflicts are the fields of an object that others own and want otherwise.
+// conflicts are the fields of an object that others own with other values, with their
+// owners. The annotation that a dry run adds is none of them.
 func conflicts(object *unstructured.Unstructured, err error) []string {
+	var fields []string
+	for _, cause := range fieldConflicts(err) {
+		if aboutGuardrails(cause) {
+			continue
+		}
+		fields = append(fields, changes.ObjectName(object)+" "+strings.TrimPrefix(cause.Field, ".")+": "+cause.Message)
+	}
+	return fields
+}
+
+// fieldConflicts are the causes of an error that are about fields of other owners.
+func fieldConflicts(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
 	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
-	var fields []string
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Type == metav1.CauseTypeFieldManagerConflict {
-			fields = append(fields, changes.ObjectName(object)+" "+strings.TrimPrefix(cause.Field, ".")+": "+cause.Message)
-		}
-	}
-	return fields
+	return slices.DeleteFunc(slices.Clone(status.Status().Details.Causes), func(cause metav1.StatusCause) bool {
+		return cause.Type != metav1.CauseTypeFieldManagerConflict
+	})
 }

@@ -87,7 +87,7 @@ func (c *Client) checkManagesNone(ctx context.Context, key client.ObjectKey) err
 	}
 	var names []string
 	for _, cluster := range managed.Items {
-		if client.ObjectKeyFromObject(&cluster) != key {
+		if cluster.Name != key.Name { // else it manages itself, in whichever namespace
 			names = append(names, cluster.Namespace+"/"+cluster.Name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -208,6 +209,9 @@ func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructure
 	for i, object := range objects {
 		tasks.Go(func() error {
 			err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), options...)
+			if onlyAboutGuardrails(err) {
+				err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), append(slices.Clone(options), client.ForceOwnership)...)
+			}
 			if owned[i] = conflicts(object, err); err != nil && len(owned[i]) == 0 {
 				return fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
 			}
@@ -218,6 +222,17 @@ func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructure
 		return c.explain(ctx, err)
 	}
 	return conflictOf(owned...)
+}
+
+// onlyAboutGuardrails reports whether an error is a conflict about the annotation that
+// the dry run adds, and about no other field.
+func onlyAboutGuardrails(err error) bool {
+	causes := fieldConflicts(err)
+	return len(causes) == 1 && aboutGuardrails(causes[0])
+}
+
+func aboutGuardrails(cause metav1.StatusCause) bool {
+	return cause.Field == ".metadata.annotations."+skipGuardrails
 }
 
 // skipGuardrails is the annotation with which an object may break the guardrails

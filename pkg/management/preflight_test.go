@@ -287,6 +287,10 @@ func TestRehearseTellsAllConflicts(t *testing.T) {
 			head + "\n  KubeadmControlPlane/c spec.version: conflict with \"kubectl\"\n  MachineDeployment/c-md-0 spec.replicas: conflict with \"kubectl\"" +
 				"\n  MachineDeployment/c-md-0 spec.template.spec.version: conflict with \"kubectl\"", true,
 		},
+		"about the annotation of the dry run too": {
+			map[string]error{"MachineDeployment": owned(".metadata.annotations.clusterctl-x.io/skip-guardrails", ".spec.replicas")},
+			head + "\n  MachineDeployment/c-md-0 spec.replicas: conflict with \"kubectl\"", true,
+		},
 		"and a webhook that says no": {
 			map[string]error{"MachineDeployment": owned(".spec.replicas"), "KubeadmControlPlane": errors.New("no")}, "trying to apply KubeadmControlPlane/c: no", false,
 		},

@@ -138,7 +138,8 @@ func onItsWay(t *testing.T, namespace string) {
 		},
 		"farther, by create": {
 			"create cluster", managedSpec, []string{`"1.32"`, `"1.34"`, ofLarge, deferred}, 3,
-			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"v1.34.4\": version cannot be changed when the \"AfterClusterUpgrade\" hook is still blocking; 'clusterctl-x plan upgrade' says which one the cluster can have\n",
+			"error: cluster class-broken/managed exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what\n" +
+				"  Cluster/managed: version is v1.33.13, and the file asks for v1.34.4\n",
 		},
 	})
 }

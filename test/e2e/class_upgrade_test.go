@@ -211,7 +211,7 @@ func retargeted(t *testing.T, namespace string, spec clusterSpec, old map[string
 	}
 	before := everything(t, namespace)
 	const on = "cluster stopped is still on its way to v1.35.4 (control-plane at v1.33.13, md-0 at v1.33.13), and Cluster API takes no other version until it is there: " +
-		"use v1.35.4 first; 'clusterctl-x watch cluster stopped' waits for it\n"
+		"use v1.35.4 first; 'clusterctl-x watch cluster stopped -n class-stopped' waits for it\n"
 	for _, version := range []string{"1.36", "1.34"} {
 		spec.version = version
 		refused(t, 3, namespace, spec.path(t), fmt.Sprintf("stopped.yaml:5: spec.kubernetesVersion: Invalid value: %q: ", version)+on)

@@ -101,7 +101,7 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 		},
 		"minor without a bundle": {
 			edit: func(s *clusterSpec) { s.version = "1.35" }, args: []string{"--bundles", bundlesWithout(t, "1.35")}, code: 2,
-			want: "refused.yaml:5: spec.kubernetesVersion: Invalid value: \"1.35\": no versions bundle has this version; there are 1.30 (v1.30.4, v1.30.14), 1.31 (v1.31.0, v1.31.14), 1.32 (v1.32.2, v1.32.13), 1.33 (v1.33.6, v1.33.13), 1.34 (v1.34.0, v1.34.1, v1.34.2, v1.34.3, v1.34.4), 1.36 (v1.36.1, v1.36.3); use one of these, or a file with more by --bundles\n",
+			want: "refused.yaml:5: spec.kubernetesVersion: Invalid value: \"1.35\": no versions bundle has this version; there are 1.25 (v1.25.16), 1.26 (v1.26.15), 1.27 (v1.27.16), 1.28 (v1.28.15), 1.29 (v1.29.8, v1.29.14), 1.30 (v1.30.4, v1.30.8, v1.30.14), 1.31 (v1.31.0, v1.31.4, v1.31.14), 1.32 (v1.32.2, v1.32.11, v1.32.13), 1.33 (v1.33.6, v1.33.7, v1.33.13), 1.34 (v1.34.0, v1.34.1, v1.34.2, v1.34.3, v1.34.4), 1.36 (v1.36.1, v1.36.3); use one of these, or a file with more by --bundles\n",
 		},
 		"another network of pods": {
 			edit: func(s *clusterSpec) { s.pods = "192.169.0.0/16" }, code: 3,
@@ -109,7 +109,8 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 		},
 		"another provider": {
 			edit: func(s *clusterSpec) { s.more = "  datacenterRef: {kind: DockerDatacenterConfig, name: any}\n" }, code: 3,
-			want: "warning: refused.yaml:7: spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin\n" +
+			want: "warning: refused.yaml:5: spec.kubernetesVersion: the versions bundle of v1.34.1 has no node image for provider docker, which would take kindest/node:v1.34.1, and that may not exist; add it with --bundles, or ask for a version that has one\n" +
+				"warning: refused.yaml:7: spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin\n" +
 				"refused.yaml:16: spec.datacenterRef.kind: Invalid value: \"DockerDatacenterConfig\": cannot be changed, and is InMemoryDatacenterConfig: machines cannot move to another provider; create a new cluster there\n",
 		},
 		"unknown group": {
@@ -253,7 +254,7 @@ func missingPrivileges(t *testing.T, namespace string, spec clusterSpec) {
 	role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "leases") })
 	as := apply("no-leases")
 	r := cli(t, 3, append([]string{"upgrade", "cluster", "-n", namespace, "-f", file}, as...)...)
-	if want := cannot + "  privileges: the user of this kubeconfig may not get, create, update leases.coordination.k8s.io in namespace refused; give it the privileges in config/rbac\n"; !strings.HasSuffix(r.stderr, want) {
+	if want := cannot + "  privileges: the user of this kubeconfig may not get, list, create, update leases.coordination.k8s.io in namespace refused; give it the privileges in config/rbac\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("stderr is %q, want the end %q", r.stderr, want)
 	}
 	allowed(t, namespace, file, append(as, "--skip-preflight", "privileges")...)

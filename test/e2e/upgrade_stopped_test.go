@@ -219,7 +219,7 @@ func TestUpgradeDisturbed(t *testing.T) {
 	scale("1", deployment)
 	atRest("v1.34.2", 1)
 
-	const moved = "error: cluster disturbed/disturbed has changed since the plan was made; look at the new one with 'plan upgrade', or run the same command again without --plan\n"
+	const moved = "error: cluster disturbed/disturbed has changed since the plan was made; run the same command again: it plans from where the cluster is\n"
 	ends("md-0 from v1.34.2 to v1.34.4", func() { setVersion("v1.34.1") },
 		moved+"  somebody changed MachineDeployment/disturbed-md-0: its version is v1.34.1, and the plan has v1.34.4\n")
 	setVersion("v1.34.2")
