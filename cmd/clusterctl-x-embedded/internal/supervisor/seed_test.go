@@ -294,7 +294,7 @@ func TestSeedEverything(t *testing.T) {
 		return count
 	}
 	s.seed(t, load(1))
-	if diff := cmp.Diff(map[string]int{crdPrefix: 29, mutatingPrefix: 4, validatingPrefix: 4, policyPrefix: 6}, prefixes()); diff != "" {
+	if diff := cmp.Diff(map[string]int{crdPrefix: 29, mutatingPrefix: 4, validatingPrefix: 4, policyPrefix: 7}, prefixes()); diff != "" {
 		t.Errorf("number of objects (-want +got):\n%s", diff)
 	}
 	before := s.revision(t)
