@@ -175,6 +175,14 @@ func sortedLetters(name string) string {
 
 func sortedNames(fields map[string]int) []string { return slices.Sorted(maps.Keys(fields)) }
 
+// fieldsOf is the function of that name, asked once for each type of a file.
+func (r *reader) fieldsOf(t reflect.Type) map[string]int {
+	if _, known := r.fields[t]; !known {
+		r.fields[t] = fieldsOf(t)
+	}
+	return r.fields[t]
+}
+
 // fieldsOf maps the JSON names of a struct's fields to their indices.
 func fieldsOf(t reflect.Type) map[string]int {
 	fields := map[string]int{}

@@ -59,13 +59,6 @@ type reader struct {
 	fields map[reflect.Type]map[string]int
 }
 
-func (r *reader) fieldsOf(t reflect.Type) map[string]int {
-	if _, known := r.fields[t]; !known {
-		r.fields[t] = fieldsOf(t)
-	}
-	return r.fields[t]
-}
-
 func newReader(file string, of typeMeta) *reader {
 	return &reader{kind: of.kind, anyCase: of.apiVersion == APIVersionEKSA, fields: map[reflect.Type]map[string]int{}, document: Document{file: file, lines: map[string]int{}, unread: map[string]bool{}}}
 }
