@@ -71,9 +71,10 @@ E2E := go test ./test/e2e -timeout 60m -parallel $(E2E_PARALLEL)
 test: build kubectl vet ## run the unit tests and the core of the end-to-end tests
 	$(MAKE) --jobs=3 --output-sync=target test-unit test-embedded test-core
 
+# They go behind the end-to-end tests beside them, some of which watch the clock.
 .PHONY: test-unit
 test-unit: ## run the tests that need no management cluster
-	go test -shuffle=on $$(go list ./... | grep -v /test/e2e)
+	nice go test -shuffle=on $$(go list ./... | grep -v /test/e2e)
 	cd hack/dist && go test ./...
 
 .PHONY: test-embedded

@@ -44,7 +44,7 @@ func TestRuntimeExtension(t *testing.T) {
 	upgrade.until(t, ": database migration; 'clusterctl-x release cluster c1 -n extension --before workers' lifts it\n")
 	held := assertHeld(t, shared, namespace, name, "before-workers", "database migration")
 	assertCondition(t, shared, namespace, name, clusterv1.ClusterTopologyReconciledCondition, "BeforeWorkersUpgrade: "+held)
-	watch := cli(t, 5, append(on, "watch", "cluster", name, "--timeout", "10s")...)
+	watch := cli(t, 5, append(on, "watch", "cluster", name, "--timeout", "30s")...)
 	if want := "error: timed out watching; cluster extension/c1 waits for the hold to be lifted: " + held + "\n"; !strings.HasSuffix(watch.stderr, want) {
 		t.Errorf("watch ends with %q, want %q", watch.stderr, want)
 	}
