@@ -154,7 +154,7 @@ COMMIT_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # What a build depends on beside the sources and the version of Go is fixed.
 DIST_ENV    := CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT= GOWORK=off GOFLAGS='-trimpath -buildvcs=false -mod=readonly'
 .PHONY: dist
-dist: generate-embedded ## build the archives of a release into dist/ (half an hour on two cores)
+dist: generate-embedded ## build the archives of a release into dist/
 	rm -rf dist
 	@for platform in $(PLATFORMS); do $(MAKE) --no-print-directory $$platform || exit; done
 	cd hack/dist && go run . -version $(VERSION) -time $(COMMIT_TIME) -stage ../../dist/stage -out ../../dist \
@@ -184,7 +184,7 @@ bench: build kubectl peers ## measure the promised figures, beside their peers
 	go run ./test/bench
 
 .PHONY: soak
-soak: build kubectl ## run the long tests: upgrades under kills, restarts and hand edits, many random specs (about an hour)
+soak: build kubectl ## run the long tests: upgrades under kills, restarts and hand edits, many random specs
 	go run ./test/soak
 	$(E2E) -tier soak
 
