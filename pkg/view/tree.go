@@ -167,42 +167,5 @@ func (s Style) machines(w io.Writer, trunk string, part state.Part) error {
 	return table.Flush()
 }
 
-// Table writes one line for each cluster.
-func (s Style) Table(w io.Writer, clusters []state.Cluster, now time.Time) error {
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAMESPACE\tNAME\tPHASE\tVERSION\tCONTROL PLANE\tWORKERS\tAGE")
-	for _, c := range clusters {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Namespace, c.Name, phase(c), c.ControlPlane.Version,
-			serving(c.ControlPlane), serving(c.WorkerNodeGroups...), age(c.Created, now))
-	}
-	return table.Flush()
-}
-
-// serving is how many machines of some parts serve, of those that are wanted, and how
-// many of them are updated as long as not all are.
-func serving(parts ...state.Part) string {
-	running, wanted, updated, old := 0, 0, 0, 0
-	for _, part := range parts {
-		running, wanted = running+part.Serving(), wanted+part.Replicas
-		updated, old = updated+part.Ready(), old+part.ToReplace()
-	}
-	text := fmt.Sprintf("%d/%d", min(running, wanted), wanted)
-	if old > 0 {
-		text += fmt.Sprintf(", %d updated", min(updated, wanted))
-	}
-	return text
-}
-
-// phase is that of a cluster, and whether somebody paused it.
-func phase(c state.Cluster) string {
-	switch {
-	case c.Pause != nil:
-		return c.Phase + ", paused to " + c.Pause.Why
-	case c.Paused:
-		return c.Phase + ", paused"
-	}
-	return c.Phase
-}
-
 // age is written as kubectl does.
 func age(since, now time.Time) string { return duration.HumanDuration(now.Sub(since)) }

@@ -103,26 +103,3 @@ func TestTree(t *testing.T) {
 		})
 	}
 }
-
-// TestTable counts the machines that serve; of a rollout also those that are updated.
-func TestTable(t *testing.T) {
-	t.Parallel()
-	steady := aDoneCluster(func(c *state.Cluster) { c.Name = "steady" })
-	rolling := aCluster(func(c *state.Cluster) {
-		group := &c.WorkerNodeGroups[0]
-		group.Version = c.ControlPlane.Version
-		group.Machines[1].Version, group.Machines[1].Kubelet, group.Machines[1].Ready = group.Version, group.Version, true
-		group.Machines = append(group.Machines, state.Machine{Name: "old", Version: group.Machines[0].Version, Ready: true})
-	})
-	var got strings.Builder
-	if err := (view.Style{}).Table(&got, []state.Cluster{rolling, steady}, now); err != nil {
-		t.Fatal(err)
-	}
-	const want = `NAMESPACE   NAME     PHASE         VERSION   CONTROL PLANE   WORKERS          AGE
-team        prod     Provisioned   v1.34.2   1/1             2/2, 1 updated   90s
-team        steady   Provisioned   v1.34.2   1/1             0/0              90s
-`
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
-}
