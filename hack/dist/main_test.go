@@ -129,7 +129,7 @@ func buildProgram(t *testing.T) []byte {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.go"), []byte("package main\nfunc main() {}\n"), 0o600, 0)
 	write(t, filepath.Join(dir, "go.mod"), []byte("module example.org/p\n"), 0o600, 0)
-	if out, err := exec.Command("go", "build", "-C", dir, "-buildvcs=false", "-o", "p", ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-buildvcs=false", "-o", "p", ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return []byte(read(t, dir)["p"])

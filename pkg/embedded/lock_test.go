@@ -86,7 +86,7 @@ func TestLookersDoNotDisturb(t *testing.T) {
 func TestLockOfChild(t *testing.T) {
 	instance := Instance{Name: "a", Dir: t.TempDir()}
 	file := lock(t, instance)
-	child := exec.Command(self())
+	child := exec.CommandContext(t.Context(), self())
 	child.Env = append(os.Environ(), roleVariable+"="+roleInherit)
 	child.ExtraFiles = []*os.File{file}
 	stdin, err := child.StdinPipe()

@@ -153,7 +153,7 @@ func TestClaimPortsAtOnce(t *testing.T) {
 
 func listen(t *testing.T, address string) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", address)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestFindProgram(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(test.self)
+			cmd := exec.CommandContext(t.Context(), test.self)
 			cmd.Env = []string{roleVariable + "=" + roleFindProgram, "CLUSTERCTL_X_EMBEDDED=" + test.variable, "PATH=" + test.path}
 			got, err := cmd.Output()
 			if err != nil {

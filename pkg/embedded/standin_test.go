@@ -126,11 +126,7 @@ func standIn(args []string) error {
 	case reports:
 		return errors.Join(errors.New("port 20000 is taken"), instance.ClearProgress())
 	case orphans, hangs, deaf:
-		child := exec.Command(self(), "run")
-		child.Env = append(os.Environ(), roleVariable+"="+roleStay)
-		child.Dir = instance.Dir
-		child.ExtraFiles = []*os.File{lock}
-		if err := child.Start(); err != nil {
+		if err := startChild(context.WithoutCancel(ctx), instance, lock); err != nil {
 			return err
 		}
 	}
@@ -153,6 +149,15 @@ func standIn(args []string) error {
 	err = wait(ctx)
 	fmt.Println("ended")
 	return errors.Join(err, instance.ClearProgress())
+}
+
+// startChild starts a child that keeps the lock until it is killed.
+func startChild(ctx context.Context, instance Instance, lock *os.File) error {
+	child := exec.CommandContext(ctx, self(), "run")
+	child.Env = append(os.Environ(), roleVariable+"="+roleStay)
+	child.Dir = instance.Dir
+	child.ExtraFiles = []*os.File{lock}
+	return child.Start()
 }
 
 var someTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) //nolint:gochecknoglobals // a constant
@@ -263,7 +268,7 @@ func killed(t *testing.T, instance Instance) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self(), "run", "--name", instance.Name, "--dir", instance.Dir)
+	cmd := exec.CommandContext(t.Context(), self(), "run", "--name", instance.Name, "--dir", instance.Dir)
 	cmd.ExtraFiles = []*os.File{writer}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := errors.Join(cmd.Start(), writer.Close()); err != nil {

@@ -62,7 +62,7 @@ func (i Instance) spawn(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, outcome.Close()) }()
 
-	cmd := exec.Command(program, "run", "--name", i.Name, "--dir", i.Dir) //nolint:noctx // it outlives ctx
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, "run", "--name", i.Name, "--dir", i.Dir)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{outcomeWriter}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -235,7 +235,7 @@ func TestBudgetsThatCannotBeLookedAt(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	tests := map[string]struct {
-		ctx  context.Context //nolint:containedctx // a case of the table
+		ctx  context.Context
 		plan plan.Plan
 		want result
 	}{

@@ -38,7 +38,7 @@ func TestExplain(t *testing.T) {
 	}
 	is := func(want error) func(err error) bool { return func(err error) bool { return errors.Is(err, want) } }
 	tests := map[string]struct {
-		ctx  context.Context //nolint:containedctx // a case of the table
+		ctx  context.Context
 		err  error
 		want func(err error) bool
 	}{

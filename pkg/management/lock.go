@@ -316,7 +316,7 @@ func (l *lock) renewOnce(ctx context.Context) (lost, err error) {
 // taken reads the lock anew, and returns an error where it is another's.
 func (l *lock) taken(ctx context.Context) error {
 	if err := l.read(ctx); err != nil {
-		return nil // it is not known
+		return nil //nolint:nilerr // without an answer it is not known
 	}
 	return l.lost(ctx)
 }

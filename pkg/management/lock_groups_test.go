@@ -209,7 +209,7 @@ func TestLockWithoutACluster(t *testing.T) {
 					want = map[string]*coordinationv1.Lease{"c-clusterctl-x": l.all["c-clusterctl-x"].DeepCopy()}
 					want["c-clusterctl-x"].OwnerReferences = ownedByTheCluster()
 				}
-				if diff := cmp.Diff(len(want), len(l.all)); diff != "" || context.Cause(held) != context.Canceled {
+				if diff := cmp.Diff(len(want), len(l.all)); diff != "" || context.Cause(held) != context.Canceled { //nolint:errorlint // and no error that wraps it
 					t.Errorf("the context has %v; number of Leases (-want +got):\n%s", context.Cause(held), diff)
 				}
 				for name, lease := range want {

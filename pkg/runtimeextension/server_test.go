@@ -120,12 +120,15 @@ func releasesOf(t *testing.T) ReleasesFunc {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 func trusting(authority []byte, own ...tls.Certificate) *http.Client {
@@ -172,21 +175,34 @@ func (r *running) ask(t *testing.T, hook runtimecatalog.Hook, handler string, re
 
 func (r *running) post(t *testing.T, path string, body []byte) (int, string) {
 	t.Helper()
-	answer, err := r.client.Post(r.url+path, "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return read(t, answer)
+	return send(t, r.client, http.MethodPost, r.url+path, string(body))
 }
 
-func read(t *testing.T, answer *http.Response) (int, string) {
+// send returns the status and the text of the answer to a request.
+func send(t *testing.T, client *http.Client, method, url, body string) (int, string) {
 	t.Helper()
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	status, text, err := trySend(t, client, method, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(text)
+	return status, text
+}
+
+// trySend is send for requests that may remain without an answer.
+func trySend(t *testing.T, client *http.Client, method, url, body string) (status int, text string, err error) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	data, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(data), err
 }
 
 func cluster(annotations map[string]string) clusterv1.Cluster {
@@ -327,15 +343,7 @@ func TestRefused(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			server.log.take()
-			request, err := http.NewRequestWithContext(t.Context(), test.method, server.url+test.path, strings.NewReader(test.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, err := server.client.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			status, text := read(t, answer)
+			status, text := send(t, server.client, test.method, server.url+test.path, test.body)
 			if status != test.status || test.says != "" && text != test.says {
 				t.Errorf("status %d: %s, want %d: %s", status, text, test.status, test.says)
 			}
@@ -345,11 +353,8 @@ func TestRefused(t *testing.T) {
 		})
 	}
 	t.Run("plain HTTP", func(t *testing.T) {
-		answer, err := http.Post(strings.Replace(server.url, "https", "http", 1)+path, "application/json", strings.NewReader(good))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status, text := read(t, answer); status != http.StatusBadRequest || text != "Client sent an HTTP request to an HTTPS server.\n" {
+		plain := strings.Replace(server.url, "https", "http", 1)
+		if status, text := send(t, http.DefaultClient, http.MethodPost, plain+path, good); status != http.StatusBadRequest || text != "Client sent an HTTP request to an HTTPS server.\n" {
 			t.Errorf("status %d: %s", status, text)
 		}
 	})
@@ -357,11 +362,7 @@ func TestRefused(t *testing.T) {
 		if status, text := server.post(t, path, []byte(good)); status != http.StatusOK {
 			t.Errorf("status %d: %s", status, text)
 		}
-		answer, err := http.Get(server.health + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, text := read(t, answer)
+		_, text := send(t, http.DefaultClient, http.MethodGet, server.health+"/metrics", "")
 		for _, line := range []string{
 			`clusterctl_x_runtime_extension_requests_total{hook="generateupgradeplan",outcome="405"} 2`,
 			`clusterctl_x_runtime_extension_requests_total{hook="generateupgradeplan",outcome="400"} 5`,
@@ -405,10 +406,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			answer, err := trusting(serverAuthority, test.certificates...).Post(server.url+path, "application/json", strings.NewReader(body))
-			if err == nil {
-				answer.Body.Close()
-			}
+			_, _, err := trySend(t, trusting(serverAuthority, test.certificates...), http.MethodPost, server.url+path, body)
 			if (err == nil) != test.answered {
 				t.Errorf("error: %v", err)
 			}
@@ -467,7 +465,7 @@ func TestCertificates(t *testing.T) {
 	t.Run("foreign", func(t *testing.T) {
 		t.Parallel()
 		server := start(t, nil)
-		_, err := trusting(newAuthority(t).pem).Get(server.url)
+		_, _, err := trySend(t, trusting(newAuthority(t).pem), http.MethodGet, server.url, "")
 		var unknown x509.UnknownAuthorityError
 		if !errors.As(err, &unknown) {
 			t.Errorf("error: %v", err)
@@ -482,11 +480,7 @@ func TestHealth(t *testing.T) {
 	var dir string
 	server := start(t, func(o *Options) { dir = o.CertDir })
 	get := func(path string) int {
-		answer, err := http.Get(server.health + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		status, _ := read(t, answer)
+		status, _ := send(t, http.DefaultClient, http.MethodGet, server.health+path, "")
 		return status
 	}
 	if health, ready := get("/healthz"), get("/readyz"); health != http.StatusOK || ready != http.StatusOK {
@@ -501,8 +495,7 @@ func TestHealth(t *testing.T) {
 	if err := server.stop(); err != nil {
 		t.Error(err)
 	}
-	if answer, err := http.Get(server.health + "/healthz"); err == nil {
-		answer.Body.Close()
+	if _, _, err := trySend(t, http.DefaultClient, http.MethodGet, server.health+"/healthz", ""); err == nil {
 		t.Error("it answers after it was stopped")
 	}
 }

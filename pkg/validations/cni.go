@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -14,9 +13,9 @@ import (
 
 // interfaces are names of network interfaces, as the kernel allows them, with
 // commas between. A + at the end stands for any text.
-var interfaces = sync.OnceValue(func() *regexp.Regexp {
+func interfaces() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,15}(,[A-Za-z0-9_.+-]{1,15})*$`)
-})
+}
 
 // cni checks the network plugin. Decode has put what cni says into cniConfig,
 // so that the two differ only where the file has both.

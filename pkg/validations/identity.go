@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -88,16 +87,16 @@ func requiredClaims(claims []v1alpha1.RequiredClaim, path *field.Path) field.Err
 	return errs
 }
 
-var (
-	awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
-	// A role is known by its name: what AWS tells of a caller has no path.
-	roleARN = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:role/[\w+=,.@-]{1,64}$`)
-	})
-	userARN = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:user/([!-~]+/)?[\w+=,.@-]{1,64}$`)
-	})
-)
+var awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+
+// roleARN has no path: what AWS says about a caller has the name of the role only.
+func roleARN() *regexp.Regexp {
+	return regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:role/[\w+=,.@-]{1,64}$`)
+}
+
+func userARN() *regexp.Regexp {
+	return regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::\d{12}:user/([!-~]+/)?[\w+=,.@-]{1,64}$`)
+}
 
 func awsPartitions() []string {
 	return []string{"aws", "aws-cn", "aws-us-gov", "aws-iso", "aws-iso-b", "aws-iso-e", "aws-iso-f"}
@@ -116,14 +115,15 @@ func AWSIam(config *v1alpha1.AWSIamConfig) field.ErrorList {
 		backendModes(spec.BackendMode, path.Child("backendMode")),
 	)
 	first := places[string]{}
+	roles, users := roleARN(), userARN()
 	for i, role := range spec.MapRoles {
 		at := path.Child("mapRoles").Index(i)
-		errs = append(errs, arn(role.RoleARN, roleARN(), "arn:aws:iam::123456789012:role/NAME, without the role's path", first, at.Child("roleARN"))...)
+		errs = append(errs, arn(role.RoleARN, roles, "arn:aws:iam::123456789012:role/NAME, without the role's path", first, at.Child("roleARN"))...)
 		errs = append(errs, username(role.Username, at.Child("username"))...)
 	}
 	for i, user := range spec.MapUsers {
 		at := path.Child("mapUsers").Index(i)
-		errs = append(errs, arn(user.UserARN, userARN(), "arn:aws:iam::123456789012:user/NAME", first, at.Child("userARN"))...)
+		errs = append(errs, arn(user.UserARN, users, "arn:aws:iam::123456789012:user/NAME", first, at.Child("userARN"))...)
 		errs = append(errs, username(user.Username, at.Child("username"))...)
 	}
 	return errs

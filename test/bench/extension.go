@@ -38,7 +38,7 @@ const (
 // extension asks the runtime extension, which has one processor, for upgrade plans:
 // first at the promised rate, then as fast as it answers.
 func (b bench) extension(ctx context.Context) (err error) {
-	port, err := freePort()
+	port, err := freePort(ctx)
 	if err != nil {
 		return err
 	}
@@ -202,15 +202,14 @@ func residentMemory(pid int) (int64, error) {
 	return resident * int64(os.Getpagesize()), nil
 }
 
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func freePort(ctx context.Context) (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
 	}
-	defer listener.Close()
 	address, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {
-		return 0, fmt.Errorf("%s is no TCP address", listener.Addr())
+		return 0, errors.Join(fmt.Errorf("%s is not a TCP address", listener.Addr()), listener.Close())
 	}
-	return address.Port, nil
+	return address.Port, listener.Close()
 }

@@ -76,7 +76,7 @@ func portTaken(t *testing.T) {
 	if err := json.Unmarshal(data, &ports); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports.ProvidersWebhook))
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", ports.ProvidersWebhook))
 	if err != nil {
 		t.Fatal(err)
 	}

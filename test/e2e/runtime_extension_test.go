@@ -109,7 +109,7 @@ spec: {clientConfig: {url: "https://127.0.0.1:1"}, namespaceSelector: {matchLabe
 // and waits until Cluster API has found it.
 func extensionServer(t *testing.T, on ...string) func() *running {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

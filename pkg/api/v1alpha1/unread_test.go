@@ -29,7 +29,7 @@ func TestLocateLeavesOutWhatWasNotRead(t *testing.T) {
 		"in the wrong case":                {config("Count: 2"), count, false},
 		"in a misspelt field":              {strings.Replace(config("count: 2"), "controlPlane", "controlPlan", 1), count, false},
 		"misspelt, and there":              {config("count: 2, cuont: 3"), count, true},
-		"letters in the wrong order":       {groups("{nmae: a}"), groupName, false},
+		"letters in the wrong order":       {groups("{anme: a}"), groupName, false},
 		"merged":                           {groups("{<<: {name: a}}"), groupName, false},
 		"merged, and there":                {groups("{<<: {name: a}, name: b}"), groupName, true},
 		"beside a merge key":               {groups("{<<: {name: a}}"), "spec.kubernetesVersion", true},

@@ -147,13 +147,14 @@ func (s seeder) put(ctx context.Context, prefix string, kind schema.GroupVersion
 	return nil
 }
 
+// get returns nil where etcd has no such key.
 func (s seeder) get(ctx context.Context, key string) (metav1.Object, error) {
 	stored, err := s.etcd.Server.Range(ctx, &etcdserverpb.RangeRequest{Key: []byte(key)})
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from etcd: %w", key, err)
 	}
 	if len(stored.Kvs) == 0 {
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil
 	}
 	object, _, err := s.decoder.Decode(stored.Kvs[0].Value, nil, nil)
 	if err != nil {

@@ -45,7 +45,7 @@ func freePorts(t *testing.T) embedded.Ports {
 	for _, port := range []*int{&ports.EtcdClient, &ports.EtcdPeer} {
 		for *port == 0 {
 			next := int(lastPort.Add(1))
-			listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(next))
+			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+strconv.Itoa(next))
 			if err != nil {
 				continue
 			}
