@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -146,7 +147,7 @@ func (a *app) planOfCluster(ctx context.Context, c *connection, before, after to
 	if len(wrong) > 0 {
 		return plan.Plan{}, validations.ClassChange(live, after.ClusterClass, wrong), nil
 	}
-	sorted, err := classChanges(ctx, before, after, cluster, live, defaulted)
+	sorted, made, err := classChanges(ctx, before, after, cluster, live, defaulted)
 	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
 		path := field.NewPath("spec", "patches")
 		if unable.Patch != "" {
@@ -156,6 +157,10 @@ func (a *app) planOfCluster(ctx context.Context, c *connection, before, after to
 	}
 	if err != nil {
 		return plan.Plan{}, nil, err
+	}
+	wrong, err = refusedMade(ctx, c, before, after, key, made)
+	if err != nil || len(wrong) > 0 {
+		return plan.Plan{}, wrong, err
 	}
 	start := plan.StartOf(cluster)
 	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{From: cluster.Topology.Version}}
@@ -191,9 +196,40 @@ func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state
 	return nil
 }
 
-// classChanges are what two classes make otherwise of a cluster. Where runtime
-// extensions patch it, all its machines may be.
-func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, error) {
+// refusedMade are the objects of a cluster that the API server would not take from
+// Cluster API, as errors of the class that makes them.
+func refusedMade(ctx context.Context, c *connection, before, after topology.Class, cluster client.ObjectKey, made []*unstructured.Unstructured) (field.ErrorList, error) {
+	for _, object := range made {
+		object.SetNamespace(cluster.Namespace)
+	}
+	reasons, err := c.TryMade(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	var errs field.ErrorList
+	for _, reason := range reasons {
+		kind, _, _ := strings.Cut(reason.Object, "/")
+		path, patch := after.Writer(before, kind, reason.Cause.Field)
+		remedy := "correct the patch or the template of the class that writes this"
+		if patch != "" {
+			remedy = fmt.Sprintf("correct the patch %s", patch)
+		}
+		detail := validations.OfCause(reason.Cause).Detail
+		if reason.Cause.Field != "" {
+			detail = reason.Cause.Field + ": " + detail
+		}
+		wrong := field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("the management cluster refuses the %s of cluster %s: %s; %s", kind, cluster, detail, remedy))
+		if !slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Error() == wrong.Error() }) {
+			errs = append(errs, wrong) // once for all groups that it is of
+		}
+	}
+	return errs, nil
+}
+
+// classChanges are what two classes make otherwise of a cluster, and the objects made
+// of templates in which they differ. Where runtime extensions patch the cluster, all its
+// machines may be replaced, and nobody knows the objects.
+func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, []*unstructured.Unstructured, error) {
 	m := managedOrigin{class: before, cluster: live, generate: generatorOf(ctx)}
 	was, is, err := m.both(after, defaulted)
 	var external externalError
@@ -202,11 +238,12 @@ func classChanges(ctx context.Context, before, after topology.Class, cluster sta
 		for _, group := range live.Spec.Topology.Workers.MachineDeployments {
 			sorted[group.Name] = plan.Changes{Rolling: []string{external.Error()}}
 		}
-		return sorted, nil
+		return sorted, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	made := is.OtherThan(was)
 	sorted, _, err := partChanges(was, is, nil, origin{before: &v1alpha1.Config{}, names: liveNames(cluster, live)})
-	return sorted, err
+	return sorted, made, err
 }

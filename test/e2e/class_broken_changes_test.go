@@ -63,6 +63,14 @@ func changesOfAClass() map[string]brokenUse {
 			"plan clusterclass", handmadeClass, []string{"/spec/template/spec/preKubeadmCommands", "/spec/template/spec/nothing/preKubeadmCommands"}, 3,
 			"class.yaml:54: spec.patches[region]: Invalid value: nothing can be made of cluster class-broken/managed: its patch region fails: failed to apply patch: error applying json patch (RFC6902): add operation does not apply: doc is missing path: \"/spec/template/spec/nothing/preKubeadmCommands\": missing value; correct the patch\n",
 		},
+		"patch that writes a value of another type": {
+			"plan clusterclass", handmadeClass, []string{"'[\"echo {{ .region }} {{ .size }}\"]'", "'echo'"}, 3,
+			"class.yaml:58: spec.patches[region].definitions[0].jsonPatches[0]: Invalid value: the management cluster refuses the KubeadmConfigTemplate of cluster class-broken/managed: admission webhook \"default.kubeadmconfigtemplate.bootstrap.cluster.x-k8s.io\" denied the request: json: cannot unmarshal string into Go struct field KubeadmConfigSpec.spec.template.spec.preKubeadmCommands of type []string; correct the patch region\n",
+		},
+		"patch that writes a field that there is not": {
+			"plan clusterclass", handmadeClass, []string{"/spec/template/spec/preKubeadmCommands", "/spec/template/spec/beforeKubeadmCommands"}, 3,
+			"class.yaml:58: spec.patches[region].definitions[0].jsonPatches[0]: Invalid value: the management cluster refuses the KubeadmConfigTemplate of cluster class-broken/managed: spec.template.spec.beforeKubeadmCommands: KubeadmConfigTemplate has no such field; remove it, or correct its name; correct the patch region\n",
+		},
 		"patch for a class of workers that there is not": {
 			"plan clusterclass", handmadeClass, []string{"[default-worker, large]", "[default-worker, larg]"}, 3,
 			"class.yaml:56: spec.patches[0].definitions[0].selector.matchResources.machineDeploymentClass.names[1]: Invalid value: \"larg\": selector is enabled but matches neither the bootstrap ref nor the infrastructure ref of a MachineDeployment class; correct the patch\n",
