@@ -169,8 +169,22 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	part.Former = s.formerTemplates(former)
 	part.Reason = cmp.Or(blockedSet(append(present, former...)), unseen(part.Object, deployment.Generation, deployment.Status.ObservedGeneration))
 	part.Blocked = part.Reason != ""
-	part.Reason = cmp.Or(part.Reason, reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition))
+	carrying := carryingOver(present)
+	part.Settled = part.Settled && carrying == ""
+	part.Reason = cmp.Or(part.Reason, reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition), carrying)
 	return part
+}
+
+// carryingOver says that fields which replace no machine have not reached the machines
+// of a set. Cluster API has written the sets when it is through with their
+// MachineDeployment, and the machines when it is through with their set.
+func carryingOver(sets []clusterv1.MachineSet) string {
+	for _, set := range sets {
+		if set.Status.ObservedGeneration != set.Generation {
+			return "Cluster API has yet to carry the latest labels, annotations and timeouts over to the machines of MachineSet/" + set.Name
+		}
+	}
+	return ""
 }
 
 // detached tells whether the topology does not take a group along.

@@ -132,6 +132,21 @@ func TestWorkerNodeGroupState(t *testing.T) {
 				p.Reason = "Cluster API is not through with the latest change of MachineDeployment/c-md-0; if that lasts, the log of its controller says why"
 			}),
 		},
+		"a change in place that has not reached the machines": {
+			func(s *snapshot) { s.sets[0].Generation = 3 },
+			group(func(p *state.Part) {
+				p.Settled = false
+				p.Reason = "Cluster API has yet to carry the latest labels, annotations and timeouts over to the machines of MachineSet/c-md-0-x"
+			}),
+		},
+		"a change in place of a former set": {
+			func(s *snapshot) {
+				former := *s.sets[0].DeepCopy()
+				former.Name, former.Generation, former.Spec.Template.Spec.Version = "c-md-0-w", 3, "v1.31.1"
+				s.sets = append(s.sets, former)
+			},
+			func(*state.Cluster) {},
+		},
 		"a new version, before any machine was replaced": {
 			func(s *snapshot) { spec(s).Version = "v1.34.4" },
 			group(func(p *state.Part) {

@@ -73,6 +73,7 @@ func machineSet(name string, spec clusterv1.MachineSpec) clusterv1.MachineSet {
 	return clusterv1.MachineSet{
 		ObjectMeta: objectMeta(name, map[string]string{clusterv1.MachineDeploymentNameLabel: "c-md-0"}),
 		Spec:       clusterv1.MachineSetSpec{Template: clusterv1.MachineTemplateSpec{Spec: spec}},
+		Status:     clusterv1.MachineSetStatus{ObservedGeneration: 2},
 	}
 }
 
