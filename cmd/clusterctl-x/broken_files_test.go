@@ -155,12 +155,12 @@ func endless(t *testing.T, path string) {
 }
 
 // feed writes into a pipe until its reader closes it, and ends in any case.
-func feed(pipe string, taken *atomic.Int64) error {
+func feed(pipe string, taken *atomic.Int64) (err error) {
 	file, err := os.OpenFile(pipe, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { err = errors.Join(err, file.Close()) }()
 	chunk := bytes.Repeat([]byte("# without end\n"), 1000)
 	for taken.Load() < 64*maxTaken {
 		n, err := file.Write(chunk)

@@ -13,7 +13,7 @@ const lineWidth = 80
 // printer collects the lines of an explanation.
 type printer struct{ strings.Builder }
 
-func (p *printer) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *printer) line(format string, args ...any) { fmt.Fprintf(&p.Builder, format+"\n", args...) }
 
 // wrap writes text in lines that are not too long.
 func (p *printer) wrap(indent, text string) {

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -154,7 +156,7 @@ func (a *app) printStatuses(statuses []instanceStatus) error {
 	if len(statuses) == 0 {
 		a.say("no embedded management clusters")
 	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	var b strings.Builder
 	for _, s := range statuses {
 		state := "not running"
 		switch {
@@ -165,18 +167,22 @@ func (a *app) printStatuses(statuses []instanceStatus) error {
 		case s.Running:
 			state = "starting"
 		}
-		fmt.Fprintf(table, "name\t%s\nstate\t%s\n", s.Name, state)
+		fmt.Fprintf(&b, "name\t%s\nstate\t%s\n", s.Name, state)
 		if !s.Created {
 			continue
 		}
-		fmt.Fprintf(table, "kubeconfig\t%s\nlogs\t%s\n", s.Kubeconfig, s.Logs)
+		fmt.Fprintf(&b, "kubeconfig\t%s\nlogs\t%s\n", s.Kubeconfig, s.Logs)
 		for _, process := range slices.Sorted(maps.Keys(s.Processes)) {
-			fmt.Fprintf(table, "process\t%s (%d)\n", process, s.Processes[process])
+			fmt.Fprintf(&b, "process\t%s (%d)\n", process, s.Processes[process])
 		}
 		p := s.Ports
-		fmt.Fprintf(table, "API server\thttps://127.0.0.1:%d\n", p.APIServer)
-		fmt.Fprintf(table, "ports on 127.0.0.1\t%d to %d, %d to %d\n", p.APIServer, p.EtcdPeer, p.CoreHealth, p.ProvidersHealth)
-		fmt.Fprintf(table, "ports on all addresses\t%d (core webhook), %d (simulator debug), %d to %d (simulated clusters)\n", p.CoreWebhook, p.SimulatorDebug, p.FirstCluster, p.LastCluster)
+		fmt.Fprintf(&b, "API server\thttps://127.0.0.1:%d\n", p.APIServer)
+		fmt.Fprintf(&b, "ports on 127.0.0.1\t%d to %d, %d to %d\n", p.APIServer, p.EtcdPeer, p.CoreHealth, p.ProvidersHealth)
+		fmt.Fprintf(&b, "ports on all addresses\t%d (core webhook), %d (simulator debug), %d to %d (simulated clusters)\n", p.CoreWebhook, p.SimulatorDebug, p.FirstCluster, p.LastCluster)
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(table, b.String()); err != nil {
+		return err
 	}
 	return table.Flush()
 }

@@ -44,26 +44,30 @@ type options struct {
 type app struct {
 	streams
 	options options
+	// lossy is stdout for those who drop the errors of what they write.
+	lossy *lossy
 }
+
+func newApp(s streams) *app { return &app{streams: s, lossy: &lossy{Writer: s.out}} }
 
 // run runs the command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
-	a := &app{streams: s}
+	a := newApp(s)
 	root := a.rootCommand()
 	root.SetArgs(args)
-	out := &lossy{Writer: a.out}
-	root.SetOut(out)
+	root.SetOut(a.lossy)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = out.unwritten()
+		err = a.lossy.unwritten()
 	}
 	if err != nil {
-		fmt.Fprintln(s.err, message(err))
+		a.tell(message(err))
 	}
 	return exitCode(err)
 }
 
-// lossy keeps the error of what cobra writes, helps and completions: cobra drops it.
+// lossy keeps the error of what cobra writes, helps and completions, and of events:
+// cobra and view.Progress drop it.
 type lossy struct {
 	io.Writer
 	err error
@@ -218,7 +222,7 @@ func width(w io.Writer) func() int {
 func (a *app) progress() *view.Progress {
 	switch {
 	case a.options.Output == outputJSON:
-		return view.NewProgress(a.out, view.JSON, view.Style{})
+		return view.NewProgress(a.lossy, view.JSON, view.Style{})
 	case a.options.Quiet:
 		return view.NewProgress(a.err, view.Quiet, view.Style{})
 	case isTerminal(a.err) && os.Getenv("TERM") != "dumb":
@@ -233,12 +237,15 @@ func (a *app) progress() *view.Progress {
 // warning tells a person that the result is not all that was asked for, which
 // is more than progress: --quiet does not hide it.
 func (a *app) warning(format string, args ...any) {
-	fmt.Fprintf(a.err, "warning: "+format+"\n", args...)
+	a.tell(fmt.Sprintf("warning: "+format, args...))
 }
 
 // say tells a person how far things are, on stderr.
 func (a *app) say(format string, args ...any) {
 	if !a.options.Quiet {
-		fmt.Fprintf(a.err, format+"\n", args...)
+		a.tell(fmt.Sprintf(format, args...))
 	}
 }
+
+// tell writes to stderr. Where that fails, there is nowhere left to say so.
+func (a *app) tell(text string) { _, _ = fmt.Fprintln(a.err, text) }

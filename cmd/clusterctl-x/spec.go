@@ -110,12 +110,12 @@ func (a *app) readFile(what, remedy, file string) ([]byte, error) {
 	return data, nil
 }
 
-func readFile(path string) ([]byte, error) {
+func readFile(path string) (data []byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { err = errors.Join(err, file.Close()) }()
 	return readStart(file)
 }
 

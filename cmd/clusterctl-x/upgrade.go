@@ -346,7 +346,9 @@ func readPlan(file string) (*plan.Plan, error) {
 
 // confirm asks a person.
 func (a *app) confirm(ctx context.Context) (bool, error) {
-	fmt.Fprint(a.err, "go on? [y/N] ")
+	if _, err := fmt.Fprint(a.err, "go on? [y/N] "); err != nil {
+		return false, fmt.Errorf("asking whether to go on: %w; nothing was changed", err)
+	}
 	answers := make(chan string, 1)
 	go func() {
 		answer, _ := bufio.NewReader(a.in).ReadString('\n') // the end of the input is no yes

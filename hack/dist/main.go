@@ -38,7 +38,7 @@ func run(args []string) error {
 	var r release
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: dist [flags] FILE[=NAME IN THE ARCHIVE]...")
+		_, _ = fmt.Fprintln(flags.Output(), "usage: dist [flags] FILE[=NAME IN THE ARCHIVE]...")
 		flags.PrintDefaults()
 	}
 	stage := flags.String("stage", "", "directory with what was built for each platform, below OS-ARCHITECTURE")

@@ -90,7 +90,7 @@ func endsAfterAWhile(instance Instance) {
 }
 
 // standIn behaves as the supervisor does, as far as this package can see it.
-func standIn(args []string) error {
+func standIn(args []string) (err error) {
 	var instance Instance
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.StringVar(&instance.Name, "name", "", "")
@@ -113,7 +113,7 @@ func standIn(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer own.Close()
+	defer func() { err = errors.Join(err, own.Close()) }()
 	lock, err := inTurn(instance.Lock)
 	if err != nil {
 		return err

@@ -125,7 +125,10 @@ func (i Instance) abandon(ctx context.Context, err error, supervisor *os.Process
 	if killErr := supervisor.Kill(); !errors.Is(killErr, os.ErrProcessDone) {
 		err = errors.Join(err, killErr)
 	}
-	<-ended
+	var exit *exec.ExitError
+	if endErr := <-ended; !errors.As(endErr, &exit) {
+		err = errors.Join(err, endErr)
+	}
 	return errors.Join(err, i.reap(context.WithoutCancel(ctx)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -124,15 +125,19 @@ func TestClusterAPITooOld(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			answers := map[string]string{
+				"/openapi/v3":               fmt.Sprintf(`{"paths":{%q:{"serverRelativeURL":"/openapi/v3/%s"}}}`, test.group, test.group),
+				"/openapi/v3/" + test.group: test.document,
+			}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
-				switch r.URL.Path {
-				case "/openapi/v3":
-					fmt.Fprintf(w, `{"paths":{%q:{"serverRelativeURL":"/openapi/v3/%s"}}}`, test.group, test.group)
-				case "/openapi/v3/" + test.group:
-					fmt.Fprint(w, test.document)
-				default:
+				answer, ok := answers[r.URL.Path]
+				if !ok {
 					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				if _, err := io.WriteString(w, answer); err != nil {
+					t.Error(err)
 				}
 			}))
 			t.Cleanup(server.Close)

@@ -1,10 +1,10 @@
 package view
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -203,7 +203,7 @@ func (p *Progress) say(subject, line string) {
 	}
 	p.said[subject] = line
 	p.changed = time.Now()
-	fmt.Fprintf(p.w, "%5s  %s\n", p.elapsed(p.changed), line)
+	p.write(fmt.Sprintf("%5s  %s\n", p.elapsed(p.changed), line))
 }
 
 func (p *Progress) heartbeat(now time.Time) {
@@ -218,9 +218,12 @@ func (p *Progress) heartbeat(now time.Time) {
 	}
 	if waiting := p.waiting(); waiting != "" {
 		p.changed = now
-		fmt.Fprintf(p.w, "%5s  waiting for %s\n", p.elapsed(now), waiting)
+		p.write(fmt.Sprintf("%5s  waiting for %s\n", p.elapsed(now), waiting))
 	}
 }
+
+// write drops the error: the cluster's way goes on whether or not it is shown.
+func (p *Progress) write(text string) { _, _ = io.WriteString(p.w, text) }
 
 func (p *Progress) elapsed(now time.Time) time.Duration { return now.Sub(p.started).Round(time.Second) }
 
@@ -232,7 +235,7 @@ func (p *Progress) redraw() {
 		return
 	}
 	p.dirty = false
-	var b bytes.Buffer
+	var b strings.Builder
 	if p.drawn > 0 {
 		// The cursor may stand behind what was typed, as ^C.
 		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", p.drawn)
@@ -242,7 +245,7 @@ func (p *Progress) redraw() {
 		fmt.Fprintln(&b, p.style.cut(line))
 	}
 	p.drawn = len(lines)
-	_, _ = p.w.Write(b.Bytes())
+	p.write(b.String())
 }
 
 // block is what is drawn: the parts, those that are not done first where not
@@ -299,5 +302,5 @@ func (p *Progress) json() {
 		return
 	}
 	p.said["json"], p.changed = string(data), time.Now()
-	fmt.Fprintf(p.w, "%s\n", data)
+	p.write(string(data) + "\n")
 }

@@ -14,11 +14,20 @@ import (
 
 // Table writes one line for each cluster.
 func (s Style) Table(w io.Writer, clusters []state.Cluster, now time.Time) error {
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAMESPACE\tNAME\tPHASE\tVERSION\tCONTROL PLANE\tWORKERS\tPINNED OR BEHIND\tAGE")
+	var b strings.Builder
+	b.WriteString("NAMESPACE\tNAME\tPHASE\tVERSION\tCONTROL PLANE\tWORKERS\tPINNED OR BEHIND\tAGE\n")
 	for _, c := range clusters {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Namespace, c.Name, phase(c), c.ControlPlane.Version,
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Namespace, c.Name, phase(c), c.ControlPlane.Version,
 			serving(c.ControlPlane), serving(c.WorkerNodeGroups...), apart(c), age(c.Created, now))
+	}
+	return align(w, b.String(), 3)
+}
+
+// align writes lines in columns, which tabs separate, with some spaces between.
+func align(w io.Writer, lines string, spaces int) error {
+	table := tabwriter.NewWriter(w, 0, 0, spaces, ' ', 0)
+	if _, err := io.WriteString(table, lines); err != nil {
+		return err
 	}
 	return table.Flush()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -100,22 +99,22 @@ func ready(part state.Part) string {
 }
 
 // topology writes what only clusters from a ClusterClass have.
-func (s Style) topology(w io.Writer, described Described) error {
+func (s Style) topology(b *strings.Builder, described Described) error {
 	topology := described.Topology
 	if topology == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "  ClusterClass %s at %s\n", topology.Class, topology.Version)
+	fmt.Fprintf(b, "  ClusterClass %s at %s\n", topology.Class, topology.Version)
 	if !topology.Settled && topology.Reason != "" && len(described.Frozen) == 0 {
-		fmt.Fprintf(w, "  topology: %s\n", topology.Reason)
+		fmt.Fprintf(b, "  topology: %s\n", topology.Reason)
 	}
 	for _, line := range described.Frozen {
-		fmt.Fprintf(w, "  %s\n", line)
+		fmt.Fprintf(b, "  %s\n", line)
 	}
 	for _, group := range described.Unreached {
-		fmt.Fprintf(w, "  %s is pinned, and was made before the latest change of the class, which reaches it by 'clusterctl-x upgrade cluster' with its file\n", group)
+		fmt.Fprintf(b, "  %s is pinned, and was made before the latest change of the class, which reaches it by 'clusterctl-x upgrade cluster' with its file\n", group)
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var table strings.Builder
 	for _, variable := range described.Variables {
 		name := variable.Name
 		if variable.Part != "" {
@@ -128,9 +127,10 @@ func (s Style) topology(w io.Writer, described Described) error {
 		if variable.Default {
 			marks = append(marks, "default")
 		}
-		fmt.Fprintln(table, strings.TrimRight(fmt.Sprintf("  variable %s\t%s\t%s", name, shortened(string(variable.Value)), strings.Join(marks, ", ")), "\t "))
+		line := fmt.Sprintf("  variable %s\t%s\t%s", name, shortened(string(variable.Value)), strings.Join(marks, ", "))
+		table.WriteString(strings.TrimRight(line, "\t ") + "\n")
 	}
-	return table.Flush()
+	return align(b, table.String(), 2)
 }
 
 // maxValue is how much of a variable is shown; -o json has all of it.
@@ -144,7 +144,7 @@ func shortened(text string) string {
 }
 
 func (s Style) machines(w io.Writer, trunk string, part state.Part) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var table strings.Builder
 	listed, left := 0, 0
 	for _, m := range part.Machines {
 		isReady := m.ReadyAt(part.Version)
@@ -159,12 +159,12 @@ func (s Style) machines(w io.Writer, trunk string, part state.Part) error {
 		if m.Reason != "" {
 			line += "\t" + m.Reason
 		}
-		fmt.Fprintln(table, line)
+		table.WriteString(line + "\n")
 	}
 	if left > 0 {
-		fmt.Fprintf(table, "%s   %s and %d more that are ready\n", trunk, s.mark(done), left)
+		fmt.Fprintf(&table, "%s   %s and %d more that are ready\n", trunk, s.mark(done), left)
 	}
-	return table.Flush()
+	return align(w, table.String(), 2)
 }
 
 // age is written as kubectl does.

@@ -90,9 +90,9 @@ func (b bench) extension(ctx context.Context) (err error) {
 	of := func(share float64) usage { return usage{wall: latencies[int(share*float64(len(latencies)-1))]} }
 	b.row(fmt.Sprintf("GenerateUpgradePlan, %d a second of %d bytes, one core", requestsPerSecond, len(a.body)), of(0.5), "", "")
 	b.row("99th percentile", of(0.99), "20ms", "")
-	fmt.Fprintf(b.out, "memory after %d requests\t\t%d MiB\t\t\n", len(latencies), before>>20)
-	fmt.Fprintf(b.out, "memory after %d requests\t\t%d MiB\tflat\t\n", requestsInAll, after>>20)
-	fmt.Fprintf(b.out, "requests a second, at most\t%.0f\t\t\t\n", float64(left)/took.Seconds())
+	b.out.line("memory after %d requests\t\t%d MiB\t\t", len(latencies), before>>20)
+	b.out.line("memory after %d requests\t\t%d MiB\tflat\t", requestsInAll, after>>20)
+	b.out.line("requests a second, at most\t%.0f\t\t\t", float64(left)/took.Seconds())
 	return nil
 }
 

@@ -24,7 +24,22 @@ import (
 type bench struct {
 	cli, kubectl, helm, clusterctl string
 	dir                            string
-	out                            *tabwriter.Writer
+	out                            *table
+}
+
+// table is what is printed next.
+type table struct{ lines bytes.Buffer }
+
+// line adds a line, whose columns tabs separate.
+func (t *table) line(format string, args ...any) { fmt.Fprintf(&t.lines, format+"\n", args...) }
+
+// print prints the lines since the last time.
+func (t *table) print() error {
+	aligned := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	if _, err := t.lines.WriteTo(aligned); err != nil {
+		return err
+	}
+	return aligned.Flush()
 }
 
 func main() {
@@ -48,9 +63,9 @@ func run(ctx context.Context, only []string) (err error) {
 	b := bench{
 		cli: filepath.Join(bin, "clusterctl-x"), kubectl: filepath.Join(bin, "kubectl"),
 		helm: filepath.Join(bin, "peers", "helm"), clusterctl: filepath.Join(bin, "peers", "clusterctl"),
-		dir: dir, out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0),
+		dir: dir, out: &table{},
 	}
-	fmt.Fprintln(b.out, "WHAT\tMEDIAN\tMEMORY\tTARGET\tAIM")
+	b.out.line("WHAT\tMEDIAN\tMEMORY\tTARGET\tAIM")
 	for _, m := range []struct {
 		name    string
 		measure func(context.Context) error
@@ -63,7 +78,7 @@ func run(ctx context.Context, only []string) (err error) {
 		if err := m.measure(ctx); err != nil {
 			return fmt.Errorf("measuring %s: %w", m.name, err)
 		}
-		if err := b.out.Flush(); err != nil {
+		if err := b.out.print(); err != nil {
 			return err
 		}
 	}
@@ -135,11 +150,11 @@ func (b bench) row(what string, u usage, target, aim string) {
 	if u.rss > 0 {
 		memory = fmt.Sprintf("%d MiB", u.rss>>20)
 	}
-	fmt.Fprintf(b.out, "%s\t%s\t%s\t%s\t%s\n", what, u.wall.Round(time.Millisecond), memory, target, aim)
+	b.out.line("%s\t%s\t%s\t%s\t%s", what, u.wall.Round(time.Millisecond), memory, target, aim)
 }
 
 func (b bench) ratio(what string, x, y usage) {
-	fmt.Fprintf(b.out, "%s\t%.2f\t\t\t\n", what, float64(x.wall)/float64(y.wall))
+	b.out.line("%s\t%.2f\t\t\t", what, float64(x.wall)/float64(y.wall))
 }
 
 func (b bench) version(ctx context.Context) error {

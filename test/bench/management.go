@@ -63,8 +63,8 @@ func (b bench) create(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "embedded management cluster at rest\t-\t%d MiB\t1126 MiB\t900 MiB\n", memory>>20)
-	if err := b.out.Flush(); err != nil {
+	b.out.line("embedded management cluster at rest\t-\t%d MiB\t1126 MiB\t900 MiB", memory>>20)
+	if err := b.out.print(); err != nil {
 		return err
 	}
 
@@ -80,7 +80,7 @@ func (b bench) create(ctx context.Context) (err error) {
 	b.row("create cluster, 3 + 6 machines", u, "", "")
 	select {
 	case at := <-ready:
-		fmt.Fprintf(b.out, "returns after the last machine is ready\t%s\t\t1s\t\n", returned.Sub(at).Round(10*time.Millisecond))
+		b.out.line("returns after the last machine is ready\t%s\t\t1s\t", returned.Sub(at).Round(10*time.Millisecond))
 	case <-time.After(10 * time.Second):
 		return errors.New("the observer saw no ready machines")
 	}

@@ -48,7 +48,7 @@ func (b bench) upgrade(ctx context.Context) (err error) {
 		if err := b.upgradeAt(ctx, concurrency); err != nil {
 			return err
 		}
-		if err := b.out.Flush(); err != nil {
+		if err := b.out.print(); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (b bench) upgradeAt(ctx context.Context, concurrency int) error {
 	}
 	b.row("  from a step's end to the next one's first write, median", usage{wall: gaps.between(0.5)}, "250ms", "")
 	b.row("  from a step's end to the next one's first write, longest", usage{wall: gaps.between(1)}, "1s", "")
-	fmt.Fprintf(b.out, "  share of time without a rollout under way\t%.1f %%\t\t3 %%\t\n", 100*float64(idle)/float64(lasted))
+	b.out.line("  share of time without a rollout under way\t%.1f %%\t\t3 %%\t", 100*float64(idle)/float64(lasted))
 	for _, side := range []struct {
 		name string
 		all  []timeline

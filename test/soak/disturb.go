@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"syscall"
 	"time"
@@ -62,11 +63,14 @@ func (s soak) inTheMiddle(ctx context.Context, c *cluster, something func() erro
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case <-middle:
-	case <-ended:
-		return result{}, fmt.Errorf("the upgrade ended before its second step: %s", stderr)
+	case err := <-ended:
+		return result{}, errors.Join(fmt.Errorf("the upgrade ended before its second step: %s", stderr), err)
 	}
 	err := something()
-	<-ended
+	var exit *exec.ExitError
+	if endErr := <-ended; !errors.As(endErr, &exit) {
+		err = errors.Join(err, endErr)
+	}
 	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, err
 }
 
