@@ -120,7 +120,7 @@ func (a *app) withUsed(ctx context.Context, bundles *versionsbundle.Bundles, nam
 		for _, version := range used {
 			if _, known := bundles.Release(version); !known && !version.IsZero() {
 				return nil, "", &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
-					"cluster %s/%s has %s, and neither the versions bundles nor its record know that version; use a file that has it by --bundles", cluster.Namespace, cluster.Name, version)}
+					"cluster %s/%s has %s, and neither the versions bundles nor its record know that version; %s", cluster.Namespace, cluster.Name, version, addToBundles(version, nearest(bundles.Releases(), version).Version))}
 			}
 		}
 	}

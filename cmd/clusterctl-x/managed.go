@@ -304,7 +304,11 @@ func (m *managedOrigin) both(class topology.Class, wanted *clusterv1.Cluster) (w
 	if class.External() || m.class.External() {
 		return nil, nil, externalError("ClusterClass " + class.Name + " has patches of runtime extensions: which machines are replaced for other changes than the version cannot be told beforehand")
 	}
-	if was, err = m.generate(m.class, m.cluster); err != nil {
+	was, err = m.generate(m.class, m.cluster)
+	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+		return nil, nil, externalError(fmt.Sprintf("ClusterClass %s can make nothing of the cluster as it is (%s): which machines are replaced for other changes than the version cannot be told beforehand", m.class.Name, unable.Reason))
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	is, err = m.generate(class, wanted)

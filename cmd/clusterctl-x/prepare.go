@@ -23,9 +23,11 @@ import (
 // prepared is an upgrade that was thought through to its end, and of which
 // nothing was written.
 type prepared struct {
-	spec      spec
-	about     scope
-	resolved  validations.Resolved
+	spec     spec
+	about    scope
+	resolved validations.Resolved
+	// standIns are for versions that parts run and no bundle has.
+	standIns  standIns
 	namespace string
 	plan      plan.Plan
 	// stages are the renderings of the versions that the plan begins with and
@@ -150,6 +152,7 @@ func (p prepared) anyGeneration(metadata plan.Metadata) {
 }
 
 func (p *prepared) prepareClassic(in plan.Input, from origin, o upgradeOptions) error {
+	p.standIns = standInsFor(p.spec.bundles, from)
 	first, err := p.stage(from.start.Versions(), o.scope)
 	if err != nil {
 		return err
@@ -161,6 +164,10 @@ func (p *prepared) prepareClassic(in plan.Input, from origin, o upgradeOptions) 
 	if p.plan, err = plan.Compute(in); err != nil {
 		return err
 	}
+	if err := p.standIns.check(p.plan); err != nil {
+		return err
+	}
+	p.plan.Notes = append(p.plan.Notes, p.standIns.notes()...)
 	p.stages = []management.Objects{first}
 	for i := range p.plan.Steps {
 		stage, err := p.stage(p.plan.Versions(i+1), o.scope)
@@ -194,12 +201,8 @@ func target(resolved validations.Resolved, start plan.Start) plan.Target {
 }
 
 // stage renders the cluster at the given versions. Every one of them must have a
-// release.
+// release, or a stand-in.
 func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (management.Objects, error) {
-	if _, missing := p.spec.bundles.SetOf(versions); len(missing) > 0 {
-		return management.Objects{}, &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
-			"there is no versions bundle of %s, which the cluster runs; use a file that has it by --bundles", strings.Join(texts(missing), ", "))}
-	}
 	rendered, err := p.render(versions, nil)
 	if err != nil {
 		return management.Objects{}, err
@@ -211,7 +214,7 @@ func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (managem
 // render renders the cluster at versions, and its topology without the groups that
 // are detached.
 func (p prepared) render(versions v1alpha1.ClusterVersions, detached map[string]bool) (manifests.Objects, error) {
-	set, _ := p.spec.bundles.SetOf(versions)
+	set, _ := p.spec.bundles.With(p.standIns.releases()).SetOf(versions)
 	return manifests.Render(manifests.Input{
 		Config: p.resolved.Config, Versions: versions, Set: set, Namespace: p.namespace, Detached: detached, Downloads: p.spec.bundles.Releases(),
 	})

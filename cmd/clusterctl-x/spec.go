@@ -126,18 +126,25 @@ func readStart(r io.Reader) ([]byte, error) {
 }
 
 func (a *app) readBundles() (*versionsbundle.Bundles, error) {
+	_, bundles, err := a.bundlesFile()
+	return bundles, err
+}
+
+// bundlesFile are the versions bundles as they stand in their file, and as they are read.
+func (a *app) bundlesFile() ([]byte, *versionsbundle.Bundles, error) {
 	if a.options.Bundles == "" {
-		return versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
+		bundles, err := versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
+		return config.Bundles, bundles, err
 	}
 	data, err := readFile(a.options.Bundles)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("reading the versions bundles: %w", err)}
+		return nil, nil, usageError{fmt.Errorf("reading the versions bundles: %w", err)}
 	}
 	bundles, err := versionsbundle.Parse(a.options.Bundles, data)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, nil, usageError{err}
 	}
-	return bundles, nil
+	return data, bundles, nil
 }
 
 // resolve validates the spec. Where it is not valid, the warnings are told now.

@@ -348,7 +348,7 @@ func (t patchTarget) valueAt(values []string, otherwise string) string {
 		keyword = "else if"
 	}
 	// A version that was added to the class by hand must not get what another one has.
-	fmt.Fprintf(&b, "{{- else -}}{{- fail (printf %q %s) -}}{{- end -}}", "this ClusterClass was made without Kubernetes %s; make it anew with 'clusterctl-x generate clusterclass'", t.version)
+	fmt.Fprintf(&b, "{{- else -}}{{- fail (printf %q %s) -}}{{- end -}}", "this ClusterClass was made without Kubernetes %s; make it anew with 'clusterctl-x generate clusterclass --bundles FILE' and an entry for that version in FILE", t.version)
 	return b.String()
 }
 

@@ -146,7 +146,7 @@ func TestClassOfManyReleases(t *testing.T) {
 		{"none", docker.Name, nil, "a ClusterClass needs a version"},
 		{"one too many", inmemory.Name, manyReleases(101, ""), "101 releases are too many: Cluster API allows a ClusterClass 100; use bundles with fewer"},
 		{"values that are too long", inmemory.Name, manyReleases(100, build),
-			"patch control-plane-KubeadmControlPlaneTemplate-kubeadmConfigSpec-clusterConfiguration-dns-imageTag: the value of /spec/template/spec/kubeadmConfigSpec/clusterConfiguration/dns/imageTag has 15809 characters, and Cluster API allows 10240; use bundles with fewer releases"},
+			"patch control-plane-KubeadmControlPlaneTemplate-kubeadmConfigSpec-clusterConfiguration-dns-imageTag: the value of /spec/template/spec/kubeadmConfigSpec/clusterConfiguration/dns/imageTag has 15862 characters, and Cluster API allows 10240; use bundles with fewer releases"},
 		{"versions that are too long for a name", docker.Name, manyReleases(4, "+"+strings.Repeat("a", 200)),
 			"patch control-plane-DevMachineTemplate-backend-docker-customImage-v1.30.0+" + strings.Repeat("a", 200) + ": its name has 268 characters, and Cluster API allows 256"},
 		{"a version that is too long for a condition", docker.Name, append(manyReleases(1, "+"+strings.Repeat("a", 210)), manyReleases(4, "")[3]),
@@ -185,7 +185,7 @@ func TestFieldsThatSomeReleasesLack(t *testing.T) {
 		name = "default-worker-DevMachineTemplate-backend-docker-customImage"
 		at   = ".builtin.machineDeployment.version"
 		set  = "{{- $value := `\"%s\"` -}}"
-		end  = "{{- else -}}{{- fail (printf \"this ClusterClass was made without Kubernetes %s; make it anew with 'clusterctl-x generate clusterclass'\" " + at + ") -}}{{- end -}}{{- $value }}"
+		end  = "{{- else -}}{{- fail (printf \"this ClusterClass was made without Kubernetes %s; make it anew with 'clusterctl-x generate clusterclass --bundles FILE' and an entry for that version in FILE\" " + at + ") -}}{{- end -}}{{- $value }}"
 	)
 	first := fmt.Sprintf(set, "a")
 	// either has a where one condition holds, and b where another does.

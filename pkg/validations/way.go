@@ -65,8 +65,8 @@ func nodeImages(config *v1alpha1.Config, versions []v1alpha1.Version, bundles *v
 // join tells why new machines of a group could not join a control plane at
 // another minor; it is empty where they can.
 func join(config *v1alpha1.Config, group string, controlPlane, version v1alpha1.Version, bundles *versionsbundle.Bundles) string {
-	release, known := bundles.Release(controlPlane)
-	if version.Minor() == controlPlane.Minor() || !known || !joining(config).LacksKubeadm(release) {
+	release, _ := bundles.Release(controlPlane) // one that is not known has no download
+	if version.Minor() == controlPlane.Minor() || !joining(config).LacksKubeadm(release) {
 		return ""
 	}
 	return fmt.Sprintf("new machines of group %s at %s need kubeadm %s to join, and the versions bundle has no download of it; add it with --bundles, or ask for control planes with a download: %s",

@@ -91,6 +91,7 @@ func TestWay(t *testing.T) {
 		"a group behind, with the download":    {onDocker(file), behind, wayBundles(all, []string{"v1.34.1"}), nil},
 		"a group behind, with another one":     {onDocker(file), behind, wayBundles(all, []string{"v1.33.1", "v1.33.2"}), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "v1.33.1, v1.33.2")}},
 		"a group behind, and no download":      {onDocker(file), behind, wayBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
+		"a control plane without a bundle":     {onDocker(file), from(clusterVersions("v1.34.99", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.2")), wayBundles(all, []string{"v1.34.1"}), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.99", "v1.34.1")}},
 		"simulated machines fetch nothing":     {file, behind, wayBundles(all, nil), nil},
 		"a new group behind": {onDocker(file), from(clusterVersions("v1.34.1"), groupTo(plan.CreateWorkers, "a", "", "v1.33.2")), wayBundles(all, nil), []plan.Finding{
 			noKubeadm("a", "v1.33.2", "v1.34.1", "none"),

@@ -25,7 +25,8 @@ func (s Set) Releases() []Release {
 // itself; a minor into the patch of it that runs already, else into the newest
 // in the bundles of those that lack the least of what is needed, which for a
 // worker node group is not newer than the control plane. Every version must have
-// a release. The errors name the fields of the Cluster document.
+// a release, or run already: then its release in the set has the version only. The
+// errors name the fields of the Cluster document.
 //
 // running holds the versions of the live cluster and is zero where there is none.
 func Resolve(cluster *v1alpha1.Cluster, bundles *Bundles, running v1alpha1.ClusterVersions, needs Needs) (v1alpha1.ClusterVersions, Set, field.ErrorList) {
@@ -111,16 +112,20 @@ func (r *resolver) resolve(wanted v1alpha1.KubernetesVersion, running, limit v1a
 		r.errs = append(r.errs, field.Invalid(path, wanted.String(), lacks+r.available(path)).WithOrigin(missingRelease))
 		return v1alpha1.Version{}
 	}
-	r.set[version], _ = r.bundles.Release(version)
+	release, known := r.bundles.Release(version)
+	if !known {
+		release = VersionOnly(version)
+	}
+	r.set[version] = release
 	return version
 }
 
 func (r *resolver) choose(wanted v1alpha1.KubernetesVersion, running, limit v1alpha1.Version) (v1alpha1.Version, bool) {
 	if exact, ok := wanted.Exact(); ok {
 		_, found := r.bundles.Release(exact)
-		return exact, found
+		return exact, found || exact == running && r.stays(running)
 	}
-	if _, known := r.bundles.Release(running); known && running.Minor() == wanted.Minor() {
+	if running.Minor() == wanted.Minor() && r.stays(running) {
 		return running, true
 	}
 	offered := r.bundles.offered(wanted.Minor(), limit, r.needs)
@@ -133,6 +138,13 @@ func (r *resolver) choose(wanted v1alpha1.KubernetesVersion, running, limit v1al
 		return offered[0].Version, true
 	}
 	return v1alpha1.Version{}, false
+}
+
+// stays reports whether a part may have the version that it runs. A ClusterClass lists
+// every version that its clusters may have.
+func (r *resolver) stays(running v1alpha1.Version) bool {
+	_, known := r.bundles.Release(running)
+	return known || !running.IsZero() && r.bundles.Kind != classKind
 }
 
 // available lists the versions there are, a minor at a time. One error of a file has

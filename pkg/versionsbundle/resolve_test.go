@@ -82,6 +82,13 @@ func TestResolve(t *testing.T) {
 		}
 		return set
 	}
+	versionsOnly := func(texts ...string) versionsbundle.Set {
+		set := versionsbundle.Set{}
+		for _, text := range texts {
+			set[version(text)] = versionsbundle.VersionOnly(version(text))
+		}
+		return set
+	}
 	// Not in order, and with a patch of two digits.
 	bundles := bundlesOf("v1.34.9", "v1.34.10", "v1.34.2", "v1.33.5", "v1.33.7", "v1.35.1")
 	const available = "there are 1.33 (v1.33.5, v1.33.7), 1.34 (v1.34.2, v1.34.9, v1.34.10), 1.35 (v1.35.1); use one of these, or a file with more by --bundles"
@@ -111,9 +118,13 @@ func TestResolve(t *testing.T) {
 			clusterOf(t, "1.34"), versions("v1.33.5", nil),
 			resolved{versions("v1.34.10", nil), setOf("v1.34.10"), nil},
 		},
-		"running patch that has no release does not": {
-			clusterOf(t, "1.34"), versions("v1.34.3", nil),
-			resolved{versions("v1.34.10", nil), setOf("v1.34.10"), nil},
+		"running patch that has no release wins too": {
+			clusterOf(t, "1.34", pin{"a", ""}, pin{"b", "1.33"}), versions("v1.34.3", groups{"b": "v1.33.99"}),
+			resolved{versions("v1.34.3", groups{"a": "v1.34.3", "b": "v1.33.99"}), versionsOnly("v1.34.3", "v1.33.99"), nil},
+		},
+		"running patch that has no release, written out": {
+			clusterOf(t, "1.34.3", pin{"a", ""}), versions("v1.34.3", groups{"a": "v1.34.2"}),
+			resolved{versions("v1.34.3", groups{"a": "v1.34.3"}), versionsOnly("v1.34.3"), nil},
 		},
 		"following groups go where the cluster goes": {
 			clusterOf(t, "1.34", pin{"a", ""}, pin{"b", ""}), versions("v1.33.5", groups{"a": "v1.33.5", "b": "v1.34.2"}),
@@ -161,7 +172,7 @@ func TestResolve(t *testing.T) {
 			}},
 		},
 		"exact version without release": {
-			clusterOf(t, "1.34.3"), versions("v1.34.3", nil),
+			clusterOf(t, "1.34.3"), versions("v1.34.4", groups{"a": "v1.34.3"}),
 			resolved{versions("", nil), setOf(), []string{
 				`spec.kubernetesVersion: Invalid value: "v1.34.3": no versions bundle has this version; ` + available,
 			}},
@@ -194,6 +205,19 @@ func TestResolve(t *testing.T) {
 				t.Errorf("resolved (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestResolveOfClass: what runs is no version of a class that does not list it.
+func TestResolveOfClass(t *testing.T) {
+	t.Parallel()
+	bundles := bundlesOf("v1.34.2").OfClass("prod", []v1alpha1.Version{version("v1.34.2")})
+	desired, _, errs := versionsbundle.Resolve(clusterOf(t, "1.34"), bundles, versions("v1.34.3", nil), versionsbundle.Needs{})
+	if diff := cmp.Diff(versions("v1.34.2", nil), desired, equateVersions()); diff != "" || len(errs) > 0 {
+		t.Errorf("errors %v, versions (-want +got):\n%s", errs, diff)
+	}
+	if _, _, errs = versionsbundle.Resolve(clusterOf(t, "1.34.3"), bundles, versions("v1.34.3", nil), versionsbundle.Needs{}); len(errs) != 1 {
+		t.Errorf("errors are %v", errs)
 	}
 }
 

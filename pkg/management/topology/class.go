@@ -84,11 +84,18 @@ func (e *UnableError) Error() string {
 
 var failedPatch = regexp.MustCompile(`for patch "([^"]*)": (.*)$`)
 
+// failedOnPurpose is an error of a template that calls fail, with its author's words.
+var failedOnPurpose = regexp.MustCompile(`error calling fail: (.*)$`)
+
 // unable is an error of Cluster API's generator, in its innermost words.
 func unable(class, cluster string, err error) error {
 	e := &UnableError{Class: class, Cluster: cluster, Reason: err.Error()}
 	if m := failedPatch.FindStringSubmatch(e.Reason); m != nil {
-		e.Patch, e.Reason = m[1], fmt.Sprintf("its patch %s fails: %s", m[1], m[2])
+		innermost := m[2]
+		if said := failedOnPurpose.FindStringSubmatch(innermost); said != nil {
+			innermost = said[1]
+		}
+		e.Patch, e.Reason = m[1], fmt.Sprintf("its patch %s fails: %s", m[1], innermost)
 	}
 	return e
 }

@@ -3,10 +3,10 @@ package topology_test
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -328,7 +328,12 @@ func TestVersionThatIsAddedByHand(t *testing.T) {
 	cluster.Spec.Topology.Version = "v1.99.0"
 	class.Spec.KubernetesVersions = append(class.Spec.KubernetesVersions, "v1.99.0")
 	_, err = topology.Generate(t.Context(), class, cluster)
-	if want := "this ClusterClass was made without Kubernetes v1.99.0; make it anew with 'clusterctl-x generate clusterclass'"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error: %v", err)
+	unable := (*topology.UnableError)(nil)
+	if !errors.As(err, &unable) {
+		t.Fatalf("error: %v", err)
+	}
+	want := "its patch " + unable.Patch + " fails: this ClusterClass was made without Kubernetes v1.99.0; make it anew with 'clusterctl-x generate clusterclass --bundles FILE' and an entry for that version in FILE"
+	if diff := gocmp.Diff(want, unable.Reason); diff != "" {
+		t.Errorf("reason (-want +got):\n%s", diff)
 	}
 }
