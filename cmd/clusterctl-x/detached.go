@@ -294,7 +294,9 @@ func (p *prepared) ownChanges(first management.Objects, outside map[string]bool,
 		case part.Detached && !p.native:
 			var differs []management.Change
 			if differs, err = from.compare(objects); err == nil {
-				found, err = byPart(p.resolved.Config, management.Objects{Parts: map[string][]*unstructured.Unstructured{name: objects}}, differs, from)
+				stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{name: objects}}
+				found, err = byPart(p.resolved.Config, stage, differs, from)
+				p.restores(stage, differs)
 			}
 		default:
 			found, err = p.changesOfClass(name, part.Version, from)

@@ -42,6 +42,8 @@ type prepared struct {
 	// unremediated are the MachineHealthChecks, as Kind/name, that the cluster would
 	// lose though what they look after stays.
 	unremediated []string
+	// restored are the parts with a template that is missing.
+	restored []string
 }
 
 // origin is what an upgrade begins with: a live cluster, or another file.
@@ -265,6 +267,7 @@ func (p *prepared) changes(first management.Objects, from origin, about scope) (
 	if err != nil {
 		return nil, err
 	}
+	p.restores(first, found)
 	if about.whole() {
 		unused, err := from.unused(first.All())
 		if err != nil {
@@ -306,6 +309,20 @@ func (p prepared) calledOff(sorted map[string]plan.Changes, start plan.Start, ab
 	return nil
 }
 
+// restores notes the parts with a template that is missing.
+func (p *prepared) restores(stage management.Objects, found []management.Change) {
+	missing := func(object *unstructured.Unstructured) bool {
+		return slices.ContainsFunc(found, func(c management.Change) bool {
+			return c.Action == management.Restored && c.Object == changes.ObjectName(object)
+		})
+	}
+	for name, objects := range stage.Parts {
+		if slices.ContainsFunc(objects, missing) {
+			p.restored = append(p.restored, name)
+		}
+	}
+}
+
 // called is the name that an object has on the management cluster.
 func (o origin) called(object string) string { return cmp.Or(o.names[object], object) }
 
@@ -337,6 +354,9 @@ func byPart(config *v1alpha1.Config, stage management.Objects, found []managemen
 		kind, _, _ := strings.Cut(change.Object, "/")
 		if change.Action == management.Created && !changes.IsTemplate(kind) {
 			sum.InPlace = append(sum.InPlace, from.called(change.Object)+" would be created")
+		}
+		if change.Action == management.Restored {
+			sum.InPlace = append(sum.InPlace, from.called(change.Object)+" is missing, so that no new machine can be made, and would be created again")
 		}
 		sorted[name] = sum
 	}

@@ -261,7 +261,7 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 	if !p.spec.managed() { // a class has its images itself
 		known = validations.Way(p.resolved.Config, p.plan, p.spec.bundles)
 	}
-	options := management.PreflightOptions{Known: known, Skip: o.skip, Groups: o.scope.groups, Warn: func(text string) { a.warning("%s", text) }}
+	options := management.PreflightOptions{Known: known, Skip: o.skip, Groups: o.scope.groups, Restored: p.restored, Warn: func(text string) { a.warning("%s", text) }}
 	if err := l.Preflight(ctx, l.state, p.plan, options); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ const (
 	Created   Action = "created"
 	Unchanged Action = "unchanged"
 	Changed   Action = "changed"
+	// Restored is a template that a live object refers to, and that is not there.
+	Restored Action = "restored"
 )
 
 //go:generate go tool mockgen -source=apply.go -package=management -destination=mock_writer_test.go

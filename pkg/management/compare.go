@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,10 +42,49 @@ func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructur
 			return nil
 		})
 	}
-	if err := tasks.Wait(); err != nil {
+	err := tasks.Wait()
+	for i, change := range all {
+		if err != nil || change.Action != Created || !changes.IsTemplate(objects[i].GetKind()) {
+			continue
+		}
+		var missed bool
+		if missed, err = c.missed(ctx, objects[i], objects); missed {
+			all[i].Action = Restored
+		}
+	}
+	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
 	return all, nil
+}
+
+// missed reports whether one of the objects is live and refers to a template, so that
+// Cluster API looks for it.
+func (c *Client) missed(ctx context.Context, template *unstructured.Unstructured, objects []*unstructured.Unstructured) (bool, error) {
+	for _, object := range objects {
+		if !refers(object, template) {
+			continue
+		}
+		live, err := c.live(ctx, object)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
+		}
+		if refers(live, template) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// refers reports whether an object names a template for its machines.
+func refers(object, template *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(changes.References(object.GetKind()), func(path []string) bool {
+		reference, _, err := unstructured.NestedStringMap(object.Object, path...)
+		return err == nil && reference["kind"] == template.GetKind() && reference["name"] == template.GetName()
+	})
 }
 
 // fields are those of a change with the ones of templates in the place of their

@@ -37,6 +37,9 @@ func newFollower(c *Client, key client.ObjectKey, upgrade Upgrade) *follower {
 // does not do comes before it.
 func (f *follower) begin(ctx context.Context, cluster state.Cluster) error {
 	f.c.tell(ctx, f.key, cluster.UID, "UpgradeBegun", fmt.Sprintf("upgrade to %s in %d steps", f.Plan.To.ControlPlane, len(f.Plan.Steps)))
+	if err := f.restore(ctx, f.Stages[0]); err != nil {
+		return err
+	}
 	if f.Plan.NextDetached(0) == 0 && len(f.Plan.Steps) > 0 {
 		return nil
 	}

@@ -57,6 +57,9 @@ type PreflightOptions struct {
 	// Groups are those of an Upgrade: the health of other groups is the business of
 	// other runs.
 	Groups []string
+	// Restored are parts that get no machine for want of a template that the upgrade
+	// creates again.
+	Restored []string
 	// Warn is told what could not be looked at.
 	Warn func(string)
 }
@@ -72,7 +75,7 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 		CheckPaused:     func() ([]string, error) { return paused(cluster, p), nil },
 		CheckHealth: func() ([]string, error) {
 			seen, err := c.seen(ctx, cluster)
-			return unhealthy(seen, p, options.Groups), err
+			return unhealthy(seen, p, options), err
 		},
 		CheckBudgets: func() ([]string, error) { return c.blockingBudgets(ctx, cluster, p, options.Warn) },
 	}
@@ -159,7 +162,7 @@ func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster
 // unhealthy are the parts that are not as wanted, besides those that the plan
 // mends or that a rollout on its way is at work on, and groups whose machines are
 // on their way: those of a run that was stopped.
-func unhealthy(cluster state.Cluster, p plan.Plan, groups []string) []string {
+func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []string {
 	underWay := map[string]bool{}
 	for _, step := range p.Steps {
 		for _, name := range step.Parts() {
@@ -177,8 +180,11 @@ func unhealthy(cluster state.Cluster, p plan.Plan, groups []string) []string {
 		reasons = append(reasons, "infrastructure: "+cluster.Infrastructure)
 	}
 	for _, part := range cluster.Parts() {
-		if len(groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(groups, part.Name) {
+		if len(options.Groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(options.Groups, part.Name) {
 			continue
+		}
+		if slices.Contains(options.Restored, part.Name) && !part.Unwell() {
+			continue // what it lacks comes with the upgrade
 		}
 		comesUp := part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
 		// As long as clusterctl-x has it paused, that is so.

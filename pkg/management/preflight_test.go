@@ -118,7 +118,7 @@ func TestUnhealthy(t *testing.T) {
 			t.Parallel()
 			cluster := quietCluster()
 			test.change(&cluster)
-			if diff := cmp.Diff(test.want, unhealthy(cluster, plan.Plan{Steps: test.steps}, nil)); diff != "" {
+			if diff := cmp.Diff(test.want, unhealthy(cluster, plan.Plan{Steps: test.steps}, PreflightOptions{})); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
 		})
@@ -132,13 +132,34 @@ func TestUnhealthyForOneGroup(t *testing.T) {
 	cluster := quietCluster()
 	cluster.WorkerNodeGroups[1].Machines[1].Ready = false
 	p := plan.Plan{Steps: []plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}}
-	if got := unhealthy(cluster, p, []string{"md-0"}); got != nil {
+	if got := unhealthy(cluster, p, PreflightOptions{Groups: []string{"md-0"}}); got != nil {
 		t.Errorf("another group stands in the way: %s", got)
 	}
 	cluster.ControlPlane.Replicas = 3
 	want := []string{"control-plane: 1 of 3 machines ready at v1.33.1; mend it first: an upgrade takes further machines away"}
-	if diff := cmp.Diff(want, unhealthy(cluster, p, []string{"md-0"})); diff != "" {
+	if diff := cmp.Diff(want, unhealthy(cluster, p, PreflightOptions{Groups: []string{"md-0"}})); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnhealthyForWantOfATemplate: what a group lacks comes with the upgrade, unless one
+// of its machines is unwell.
+func TestUnhealthyForWantOfATemplate(t *testing.T) {
+	t.Parallel()
+	cluster := quietCluster()
+	group := &cluster.WorkerNodeGroups[1]
+	group.Machines, group.Blocked, group.Reason = group.Machines[:1], true, "no template"
+	p := plan.Plan{Steps: []plan.Step{stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1")}}
+	want := []string{"md-1: 1 of 2 machines ready at v1.33.1; no template; mend it first: an upgrade takes further machines away"}
+	if diff := cmp.Diff(want, unhealthy(cluster, p, PreflightOptions{Restored: []string{"md-0"}})); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	if got := unhealthy(cluster, p, PreflightOptions{Restored: []string{"md-1"}}); got != nil {
+		t.Errorf("with its template again: %s", got)
+	}
+	group.Machines[0].Phase = "Failed"
+	if got := unhealthy(cluster, p, PreflightOptions{Restored: []string{"md-1"}}); len(got) != 1 {
+		t.Errorf("with a failed machine: %s", got)
 	}
 }
 

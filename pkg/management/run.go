@@ -57,6 +57,9 @@ func (r *run) begin(ctx context.Context, cluster state.Cluster) error {
 			return err
 		}
 	}
+	if err := r.restore(ctx, stage); err != nil {
+		return err
+	}
 	for _, step := range r.Plan.Steps {
 		if !step.Beside {
 			continue

@@ -33,6 +33,35 @@ func (r *run) writePart(ctx context.Context, steps int, part string) error {
 	return nil
 }
 
+// restore writes the templates that live objects refer to and that are not there. They
+// are named after their content, so that no machine is replaced for one that is back.
+func (r *run) restore(ctx context.Context, stage Objects) error {
+	objects := stage.All()
+	for _, object := range objects {
+		if !changes.IsTemplate(object.GetKind()) {
+			continue
+		}
+		missed := false
+		err := patiently(ctx, func() error {
+			_, err := r.c.live(ctx, object)
+			if apierrors.IsNotFound(err) {
+				missed, err = r.c.missed(ctx, object, objects)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
+		}
+		if !missed {
+			continue
+		}
+		if err := r.write(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (r *run) writeAll(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if err := r.write(ctx, object); err != nil {

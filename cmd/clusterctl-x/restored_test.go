@@ -1,0 +1,46 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+)
+
+// TestRestoredTemplates: a template that is missing is a change in place of its part, and
+// one that is new comes with the fields that it is made for.
+func TestRestoredTemplates(t *testing.T) {
+	t.Parallel()
+	object := func(kind, name string) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
+		o.SetName(name)
+		return o
+	}
+	stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{
+		"md-0": {object("KubeadmConfigTemplate", "a"), object("DevMachineTemplate", "b")},
+		"md-1": {object("KubeadmConfigTemplate", "c")},
+	}}
+	found := []management.Change{
+		{Object: "KubeadmConfigTemplate/a", Action: management.Restored}, {Object: "DevMachineTemplate/b", Action: management.Unchanged},
+		{Object: "KubeadmConfigTemplate/c", Action: management.Created},
+	}
+	sorted, err := byPart(nil, stage, found, origin{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]plan.Changes{
+		"md-0": {InPlace: []string{"KubeadmConfigTemplate/a is missing, so that no new machine can be made, and would be created again"}}, "md-1": {},
+	}
+	if diff := cmp.Diff(want, sorted); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	var p prepared
+	p.restores(stage, found)
+	if !slices.Equal(p.restored, []string{"md-0"}) {
+		t.Errorf("parts with a missing template: %s", p.restored)
+	}
+}
