@@ -296,6 +296,8 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Continued:   p.begun(l.origin),
 		Templates:   p.templates(),
 		Claimed:     l.state.Claimed(),
+		Skip:        o.skip,
+		NodeStartup: p.resolved.Config.Cluster.Spec.NodeStartup(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {
 			last = now

@@ -138,7 +138,9 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bo
 	if reason := cluster.PutBack(); reason != "" {
 		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{reason}}
 	}
+	f.waited, f.mending = f.mending, nil
 	defer func() {
+		cluster.Mending = f.mending
 		f.Show(Progress{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Cluster: cluster})
 	}()
 	for f.step < len(f.Plan.Steps) {
@@ -221,6 +223,9 @@ func (f *follower) nextLeg(ctx context.Context, cluster state.Cluster, first int
 	}
 	if len(moved.Reasons) > 0 {
 		return moved
+	}
+	if err := f.mends(cluster, first, f.legEnd(first+1)); err != nil || f.mending != nil {
+		return err
 	}
 	return f.writeLeg(ctx, first)
 }

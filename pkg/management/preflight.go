@@ -33,15 +33,23 @@ func Checks() []string {
 	return []string{CheckClusterAPI, CheckPrivileges, CheckPaused, CheckHealth, CheckBudgets}
 }
 
-// PreflightError has what stands in the way of an upgrade.
+// PreflightError has what stands in the way of an upgrade, or of a step of one.
 type PreflightError struct {
 	Cluster  string
 	Findings []plan.Finding
+	// Step is the one that the run did not begin after it had Waited for so long; it is
+	// empty where nothing was begun.
+	Step   string
+	Waited time.Duration
 }
 
 func (e *PreflightError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster %s cannot be upgraded as it is; --skip-preflight NAME leaves a check out", e.Cluster)
+	if e.Step == "" {
+		fmt.Fprintf(&b, "cluster %s cannot be upgraded as it is; --skip-preflight NAME leaves a check out", e.Cluster)
+	} else {
+		fmt.Fprintf(&b, "cluster %s: %s did not begin, since the cluster was not healthy after %s of waiting; mend it and run the same command again, or go on as it is with --skip-preflight %s", e.Cluster, e.Step, e.Waited, CheckHealth)
+	}
 	for _, finding := range e.Findings {
 		fmt.Fprintf(&b, "\n  %s: %s", finding.Check, finding.Reason)
 	}
@@ -163,6 +171,30 @@ func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster
 // mends or that a rollout on its way is at work on, and groups whose machines are
 // on their way: those of a run that was stopped.
 func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []string {
+	wellEnough := func(part state.Part) bool {
+		if slices.Contains(options.Restored, part.Name) && !part.Unwell() {
+			return true // what it lacks comes with the upgrade
+		}
+		return part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
+	}
+	return healthReasons(cluster, unwell(cluster, p, options.Groups, wellEnough))
+}
+
+// healthReasons are what the preflight says of parts that are not as wanted.
+func healthReasons(cluster state.Cluster, parts []state.Part) []string {
+	var reasons []string
+	if cluster.Infrastructure != "" {
+		reasons = append(reasons, "infrastructure: "+cluster.Infrastructure)
+	}
+	for _, part := range parts {
+		reasons = append(reasons, part.Waiting()+"; mend it first: an upgrade takes further machines away")
+	}
+	return reasons
+}
+
+// unwell are the parts that are not as wanted, besides those that the plan mends or
+// that a rollout on its way is at work on, and those that are well enough.
+func unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func(state.Part) bool) []state.Part {
 	underWay := map[string]bool{}
 	for _, step := range p.Steps {
 		for _, name := range step.Parts() {
@@ -175,25 +207,18 @@ func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []s
 			}
 		}
 	}
-	var reasons []string
-	if cluster.Infrastructure != "" {
-		reasons = append(reasons, "infrastructure: "+cluster.Infrastructure)
-	}
+	var parts []state.Part
 	for _, part := range cluster.Parts() {
-		if len(options.Groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(options.Groups, part.Name) {
+		if len(groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(groups, part.Name) {
 			continue
 		}
-		if slices.Contains(options.Restored, part.Name) && !part.Unwell() {
-			continue // what it lacks comes with the upgrade
-		}
-		comesUp := part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
 		// As long as clusterctl-x has it paused, that is so.
 		unseen := cluster.Pause != nil && part.Unseen && part.Ready() == part.Replicas
-		if !underWay[part.Name] && !part.Foreign && !comesUp && !unseen && !part.Done() {
-			reasons = append(reasons, part.Waiting()+"; mend it first: an upgrade takes further machines away")
+		if !underWay[part.Name] && !part.Foreign && !unseen && !part.Done() && !wellEnough(part) {
+			parts = append(parts, part)
 		}
 	}
-	return reasons
+	return parts
 }
 
 // Rehearse lets the API server check what an upgrade writes, and writes nothing:

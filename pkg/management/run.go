@@ -39,12 +39,17 @@ type run struct {
 	generations map[string]int64
 	// waits is what was told last of the hold that the next step waits for.
 	waits string
+	// mending is what the next step waits for besides, waited what it waited for when the
+	// cluster was last looked at; wake signals that the time is over.
+	mending, waited *state.Mending
+	wake            chan struct{}
 }
 
 func newRun(c *Client, key client.ObjectKey, upgrade Upgrade) *run {
 	return &run{
 		c: c, key: key, Upgrade: upgrade,
 		begun: map[string]bool{}, scaled: map[string]bool{}, last: map[string]string{}, generations: map[string]int64{},
+		wake: make(chan struct{}, 1),
 	}
 }
 
@@ -65,7 +70,7 @@ func (r *run) begin(ctx context.Context, cluster state.Cluster) error {
 			continue
 		}
 		for _, group := range step.WorkerNodeGroups {
-			r.scaled[group.Name] = r.scaled[group.Name] || group.MachinesAdded+group.MachinesRemoved > 0
+			r.scaled[group.Name] = r.scaled[group.Name] || group.Scales()
 		}
 	}
 	for _, step := range r.Plan.Steps {
@@ -106,6 +111,7 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 		return false, gone(r.key)
 	}
 	cluster = cluster.Claim(r.Claimed)
+	r.waited, r.mending = r.mending, nil
 	if err := r.undisturbed(cluster); err != nil {
 		return false, err
 	}
@@ -121,10 +127,11 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (
 	for r.step < len(r.Plan.Steps) {
 		step := r.Plan.Steps[r.step]
 		if !step.Beside {
-			if len(r.begun) == 0 {
-				if cluster.Held = r.waitsAt(ctx, cluster); cluster.Held != nil {
-					break
+			if waits, err := r.waitsBefore(ctx, &cluster); waits || err != nil {
+				if err != nil {
+					return false, err
 				}
+				break
 			}
 			if err := r.take(ctx, cluster, step); err != nil {
 				return false, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -66,6 +67,10 @@ type Upgrade struct {
 	Groups []string
 	// Continued is true for what is left of an upgrade that an earlier run began.
 	Continued bool
+	// NodeStartup is how long the machines of worker node groups may take to become nodes.
+	NodeStartup time.Duration
+	// Skip are the names of checks to be left out, as in PreflightOptions.
+	Skip []string
 	// Force takes over fields that others own.
 	Force bool
 	// Warn is told what is left undone that does not matter to the cluster.
@@ -130,7 +135,7 @@ func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgr
 	if err := x.begin(ctx, cluster); err != nil {
 		return c.explain(ctx, err)
 	}
-	if err := c.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
+	if err := c.watch(ctx, key, x.again(), func(cluster state.Cluster, exists bool) (bool, error) {
 		done, err := x.advance(ctx, cluster, exists)
 		if !done && err == nil {
 			err = Stuck(cluster)
@@ -149,6 +154,8 @@ type executor interface {
 	// advance does what can be done at a state of the cluster. It is true at the
 	// end of the plan.
 	advance(ctx context.Context, cluster state.Cluster, exists bool) (bool, error)
+	// again signals when to look at the cluster though nothing changed.
+	again() <-chan struct{}
 	// finish looks back, and tidies up.
 	finish(ctx context.Context) error
 }

@@ -24,6 +24,11 @@ import (
 // false while the cluster is not there. When the deadline of ctx passes, the
 // error is ErrTimeout.
 func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(cluster state.Cluster, exists bool) (done bool, err error)) error {
+	return c.watch(ctx, key, nil, seen)
+}
+
+// watch is Watch that also calls seen after each signal to look again.
+func (c *Client) watch(ctx context.Context, key client.ObjectKey, lookAgain <-chan struct{}, seen func(cluster state.Cluster, exists bool) (done bool, err error)) error {
 	// What a cache is not allowed to list it would ask for until the end of time.
 	if _, _, err := c.Observe(ctx, key); err != nil {
 		return err
@@ -78,6 +83,7 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 		select {
 		case <-changed:
 		case <-again:
+		case <-lookAgain:
 		case err := <-ended:
 			if ctx.Err() == nil {
 				return fmt.Errorf("watching cluster %s ended: %w", key, err)

@@ -51,8 +51,8 @@ func (l Lag) String() string {
 	if l.Behind <= 0 {
 		return fmt.Sprintf("%s; the control plane cannot go beyond %s while %s is at %s", text, l.Blocks, l.WorkerNodeGroup, l.Version.Minor())
 	}
-	return fmt.Sprintf("%s, %s behind the control plane, which cannot go beyond %s while %s is at %s; it gets new machines only between the control plane's steps",
-		text, minors(l.Behind), l.Blocks, l.WorkerNodeGroup, l.Version.Minor())
+	return fmt.Sprintf("%s, %s behind: the control plane cannot go beyond %s while %s is at %s, and %s gets no new machine while the control plane rolls",
+		text, minors(l.Behind), l.Blocks, l.WorkerNodeGroup, l.Version.Minor(), l.WorkerNodeGroup)
 }
 
 func minors(count int) string {

@@ -115,6 +115,9 @@ type Group struct {
 	Changes  []string `json:"changes,omitempty"`
 }
 
+// Scales reports whether the number of the group's machines changes.
+func (g Group) Scales() bool { return g.MachinesAdded+g.MachinesRemoved > 0 }
+
 // Empty tells whether nothing is to be done.
 func (p Plan) Empty() bool { return len(p.Steps) == 0 }
 

@@ -41,12 +41,25 @@ type Cluster struct {
 	Holds []Hold `json:"holds,omitempty"`
 	// Held is the one that an upgrade waits at.
 	Held *Hold `json:"held,omitempty"`
+	// Mending is what an upgrade waits for before its next step; nil where it waits for
+	// nothing but a hold.
+	Mending *Mending `json:"mending,omitempty"`
 	// ToldHeld is true where a condition of the Cluster says that its upgrade waits at
 	// a hold, which may have been lifted since.
 	ToldHeld bool `json:"-"`
 	// Others are the machines and MachinePools that belong neither to the control
 	// plane nor to a worker node group, in the order of their names.
 	Others []Other `json:"others,omitempty"`
+}
+
+// Mending is that a cluster is not healthy at a moment when its upgrade would begin a
+// step.
+type Mending struct {
+	// Parts are the names of those that are not as wanted.
+	Parts []string `json:"parts"`
+	// Since is when the upgrade began to wait, Until when it gives up.
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
 }
 
 // Other is a machine, or a set of them, that is none of clusterctl-x's.

@@ -293,6 +293,13 @@ func TestCluster(t *testing.T) {
 			},
 			seen{false, "Cluster API to remove the cluster's last objects"},
 		},
+		"what is waited for before a step": {
+			func(c *state.Cluster) {
+				c.WorkerNodeGroups[0], c.WorkerNodeGroups[1] = part("md-0", unsettled), part("md-1", unsettled)
+				c.Mending = &state.Mending{Parts: []string{"md-1"}}
+			},
+			seen{false, "md-1: 2 of 2 machines ready at v1.34.2; Cluster API does not report it as available yet"},
+		},
 		"last group": {
 			func(c *state.Cluster) { c.WorkerNodeGroups[1] = part("md-1", unsettled) },
 			seen{false, "md-1: 2 of 2 machines ready at v1.34.2; Cluster API does not report it as available yet"},

@@ -47,6 +47,9 @@ func (c Cluster) Obstacle() string {
 		return "infrastructure: " + c.Infrastructure
 	case c.PutBack() != "":
 		return "somebody to mend the topology: " + c.PutBack()
+	case c.Mending != nil && len(c.Mending.Parts) > 0:
+		part, _ := c.Part(c.Mending.Parts[0])
+		return part.Waiting()
 	}
 	return ""
 }

@@ -114,8 +114,23 @@ func (p *Progress) title() string {
 		return "all steps are done"
 	case p.upgrade.left:
 		return fmt.Sprintf("%s left: %s", counted(len(p.upgrade.plan.Steps), "step"), p.upgrade.plan.Steps[0])
+	case p.latest.Mending != nil:
+		return fmt.Sprintf("step %d of %d waits at most %s until %s: Cluster API makes no worker machine while the control plane rolls",
+			p.upgrade.step+1, len(p.upgrade.plan.Steps), p.latest.Mending.Until.Sub(p.latest.Mending.Since), healthy(p.latest.Mending.Parts))
 	}
 	return fmt.Sprintf("step %d of %d: %s", p.upgrade.step+1, len(p.upgrade.plan.Steps), p.upgrade.plan.Steps[p.upgrade.step])
+}
+
+// healthy says that parts are healthy; none of them is the cluster as a whole.
+func healthy(parts []string) string {
+	switch last := len(parts) - 1; last {
+	case -1:
+		return "the cluster is healthy"
+	case 0:
+		return parts[0] + " is healthy"
+	default:
+		return strings.Join(parts[:last], ", ") + " and " + parts[last] + " are healthy"
+	}
 }
 
 // waiting is the one thing that is being waited for.

@@ -39,6 +39,13 @@ func upgrading(controlPlane, workers int) state.Cluster {
 	})
 }
 
+// mending is a cluster before a step that waits until parts of it are healthy.
+func mending(parts ...string) state.Cluster {
+	c := upgrading(0, 1)
+	c.Mending = &state.Mending{Parts: parts, Since: now, Until: now.Add(10 * time.Minute)}
+	return c
+}
+
 func upgradingPart(part state.Part, replicas, fresh int) state.Part {
 	part.Version, part.Reason, part.Settled, part.Replicas, part.Machines = at("v1.34.2"), "it goes on", true, replicas, nil
 	for i := range replicas {
@@ -84,6 +91,17 @@ func TestProgressUpgrade(t *testing.T) {
    0s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
   30s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
  1m0s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
+`,
+		},
+		"a step waits until the cluster is healthy": {
+			[]shown{{0, 1, mending("md-0")}, {31 * time.Second, 1, upgrading(0, 1)}, {0, 1, mending("control-plane", "md-0", "md-1")}, {0, 1, mending()}},
+			`   0s  control-plane v1.34.2: 0 of 1 machines updated, 1 serving
+   0s  md-0 v1.34.2: 1 of 2 machines updated, 2 serving
+   0s  step 2 of 2 waits at most 10m0s until md-0 is healthy: Cluster API makes no worker machine while the control plane rolls
+  30s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
+  31s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
+  31s  step 2 of 2 waits at most 10m0s until control-plane, md-0 and md-1 are healthy: Cluster API makes no worker machine while the control plane rolls
+  31s  step 2 of 2 waits at most 10m0s until the cluster is healthy: Cluster API makes no worker machine while the control plane rolls
 `,
 		},
 		"steps beside the others go on": {

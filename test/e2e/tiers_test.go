@@ -58,6 +58,7 @@ func tiers() map[tier]map[string]string {
 			"TestUpgradeAcrossFourMinors":             "without a class: four minors, three control plane machines",
 			"TestUpgradeByManifests":                  "without a class: every step by kubectl",
 			"TestUpgradeRefused":                      "without a class: preflight checks, saved plans, conflicts",
+			"TestUpgradeWaitsForALostMachine":         "without a class: a worker machine lost while the control plane rolls",
 			"TestUpgradeDisturbed":                    "without a class: two upgrades, edits by hand",
 			"TestUpgradeOutlivesTheManagementCluster": "without a class: restarts of API server and controllers",
 			"TestHoldNobodyKeeps":                     "with a class: holds without the runtime extension",

@@ -74,6 +74,21 @@ func TestHealthCheckDefaults(t *testing.T) {
 	}
 }
 
+// TestNodeStartup: the longest one of the groups counts.
+func TestNodeStartup(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"": 0,
+		"  machineHealthCheck: {}\n  workerNodeGroupConfigurations: [{name: a, machineHealthCheck: {nodeStartupTimeout: 30m}}, {name: b}]\n": 30 * time.Minute,
+		"  workerNodeGroupConfigurations: [{name: a, machineHealthCheck: {nodeStartupTimeout: 0s}}, {name: b}]\n":                            0,
+		"  workerNodeGroupConfigurations: [{name: a, machineHealthCheck: {}}]\n":                                                             10 * time.Minute,
+	} {
+		if got := decode(t, minimal+text).Cluster.Spec.NodeStartup(); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestDefaultedHealthChecksShareNothing: a change of one is no change of another.
 func TestDefaultedHealthChecksShareNothing(t *testing.T) {
 	t.Parallel()

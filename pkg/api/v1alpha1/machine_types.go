@@ -1,6 +1,9 @@
 package v1alpha1
 
-import "cmp"
+import (
+	"cmp"
+	"time"
+)
 
 // ControlPlaneName is the name of the control plane among the parts of a
 // cluster. No worker node group may have it.
@@ -182,6 +185,18 @@ type MachineHealthCheck struct {
 	// unhealthy, none is replaced. Defaults to 100% for the control plane and
 	// 40% for worker node groups.
 	MaxUnhealthy *IntOrPercent `json:"maxUnhealthy,omitempty"`
+}
+
+// NodeStartup is the longest time that a new machine of a worker node group has until its
+// node is there, after defaulting; 0 where there is no limit.
+func (s ClusterSpec) NodeStartup() time.Duration {
+	var longest time.Duration
+	for _, group := range s.WorkerNodeGroupConfigurations {
+		if check := group.MachineHealthCheck; check != nil && check.NodeStartupTimeout != nil {
+			longest = max(longest, check.NodeStartupTimeout.Duration)
+		}
+	}
+	return longest
 }
 
 // MachineDeletion says how long the deletion of a machine waits, for each of
