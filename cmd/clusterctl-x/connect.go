@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,11 +35,17 @@ const startTimeout = 2 * time.Minute
 type connection struct {
 	*management.Client
 	namespace string // of the kubeconfig's context
+	// certificates are shown to runtime extensions.
+	certificates []tls.Certificate
 }
 
 // connect finds the management cluster, starts it where it is an embedded one
 // that does not run, and says which it is.
 func (a *app) connect(ctx context.Context) (*connection, error) {
+	certificates, err := a.extensionCertificates()
+	if err != nil {
+		return nil, err
+	}
 	rules := a.loadingRules()
 	what := "kubeconfig"
 	if a.usesEmbedded(rules) {
@@ -63,7 +70,7 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{Client: client, namespace: namespace}, nil
+	return &connection{Client: client, namespace: namespace, certificates: certificates}, nil
 }
 
 // loadingRules are those of kubectl.

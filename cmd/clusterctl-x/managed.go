@@ -120,7 +120,7 @@ func (a *app) isNative(ctx context.Context, l *live) (bool, error) {
 type chainFunc func(road topology.Road, extension string, in plan.Input, deferred map[string]string) (*plan.Chain, error)
 
 func chainOf(ctx context.Context, c *connection, cluster client.ObjectKey) chainFunc {
-	known := management.Planner{}
+	known := management.Planner{Certificates: c.certificates}
 	return func(road topology.Road, extension string, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
 		if extension != "" {
 			road.Ask = known.Asking(c.Client, cluster, extension)

@@ -52,6 +52,7 @@ func (a *app) planUpgradeCommand() *cobra.Command {
 	}
 	o.addTo(cmd)
 	cmd.Flags().StringVar(&o.from, "from", "", "file that describes the cluster as it is, instead of a live one; no management cluster is asked")
+	a.addExtensionCertificate(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
 	return cmd
 }

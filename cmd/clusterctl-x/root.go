@@ -38,6 +38,10 @@ type options struct {
 	Color            string
 	Quiet            bool
 	Verbosity        int
+	// ExtensionCertificate and ExtensionKey are files for runtime extensions that
+	// demand a certificate of their clients.
+	ExtensionCertificate string
+	ExtensionKey         string
 }
 
 // app is what commands work with.
@@ -99,7 +103,8 @@ that it starts on this machine by itself.
 
 These flags may also stand in the environment (CLUSTERCTL_X_MANAGEMENT and so
 on) or in clusterctl-x/config.yaml in your configuration directory, which is
-~/.config on Linux: ` + strings.Join(configurable(), ", ") + `.
+~/.config on Linux: ` + strings.Join(configurableOfAll(), ", ") + `;
+and the files of the certificate for runtime extensions.
 
 Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 4 conflict, 5 timed out (the cluster goes on), 130 interrupted.`,

@@ -21,6 +21,11 @@ import (
 // configurable are the flags that may stand in the environment, as
 // CLUSTERCTL_X_MANAGEMENT and so on, and in the configuration file.
 func configurable() []string {
+	return append(configurableOfAll(), extensionCertificateFlag, extensionKeyFlag)
+}
+
+// configurableOfAll are those of them that all commands have.
+func configurableOfAll() []string {
 	return []string{"bundles", "color", "context", "kubeconfig", "management", "name", "namespace", "quiet"}
 }
 
@@ -74,6 +79,7 @@ func (a *app) withoutSettings(*cobra.Command, []string) error {
 func readSettings() (settings *viper.Viper, file string, err error) {
 	settings = viper.New()
 	settings.SetEnvPrefix("CLUSTERCTL_X")
+	settings.SetEnvKeyReplacer(inVariables())
 	settings.AutomaticEnv()
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -98,9 +104,12 @@ func readSettings() (settings *viper.Viper, file string, err error) {
 	return settings, file, nil
 }
 
+// inVariables makes the name of a flag one that variables may have.
+func inVariables() *strings.Replacer { return strings.NewReplacer("-", "_") }
+
 // place is where the value of a setting stands.
 func place(name, file string) string {
-	if variable := "CLUSTERCTL_X_" + strings.ToUpper(name); os.Getenv(variable) != "" {
+	if variable := "CLUSTERCTL_X_" + inVariables().Replace(strings.ToUpper(name)); os.Getenv(variable) != "" {
 		return variable
 	}
 	return file + ": " + name

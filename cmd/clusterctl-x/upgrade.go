@@ -77,6 +77,7 @@ goes on from where the cluster is.`,
 	cmd.Flags().BoolVar(&o.interactive, "interactive", false, "ask before the first step")
 	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "take over fields that others own")
 	addTakeOver(cmd, &o.takeOver)
+	a.addExtensionCertificate(cmd)
 	cmd.Flags().StringSliceVar(&o.skip, "skip-preflight", nil, "leave these checks out: "+strings.Join(preflights(), ", "))
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", dryRunNone, "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
 	return cmd

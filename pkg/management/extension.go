@@ -132,7 +132,11 @@ func (c *Client) isAbout(ctx context.Context, config runtimev1.ExtensionConfig, 
 
 // Planner asks runtime extensions for upgrade plans as Cluster API does, each question
 // once. The zero value knows no answer yet.
-type Planner struct{ answers map[string]answered }
+type Planner struct {
+	// Certificates are shown to extensions that demand one of their clients.
+	Certificates []tls.Certificate
+	answers      map[string]answered
+}
 
 type answered struct{ controlPlane, workers []string }
 
@@ -152,7 +156,7 @@ func (p *Planner) Asking(c *Client, cluster client.ObjectKey, extension string) 
 		request := &runtimehooksv1.GenerateUpgradePlanRequest{
 			Cluster: *live, FromControlPlaneKubernetesVersion: controlPlane, FromWorkersKubernetesVersion: workers, ToKubernetesVersion: target,
 		}
-		response, err := c.askForPlan(ctx, extension, request)
+		response, err := p.ask(ctx, c, extension, request)
 		if err != nil {
 			return nil, nil, &UnansweredError{Extension: extension, Err: err}
 		}
@@ -187,8 +191,8 @@ func (e *UnansweredError) Error() string {
 
 func (e *UnansweredError) Unwrap() error { return e.Err }
 
-// askForPlan sends a request to a runtime extension.
-func (c *Client) askForPlan(ctx context.Context, extension string, request *runtimehooksv1.GenerateUpgradePlanRequest) (*runtimehooksv1.GenerateUpgradePlanResponse, error) {
+// ask sends a request to a runtime extension.
+func (p *Planner) ask(ctx context.Context, c *Client, extension string, request *runtimehooksv1.GenerateUpgradePlanRequest) (*runtimehooksv1.GenerateUpgradePlanResponse, error) {
 	handler, name, _ := strings.Cut(extension, ".")
 	var config runtimev1.ExtensionConfig
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, &config); err != nil {
@@ -208,7 +212,7 @@ func (c *Client) askForPlan(ctx context.Context, extension string, request *runt
 	if err != nil {
 		return nil, err
 	}
-	base, caller, err := c.callerOf(config.Spec.ClientConfig)
+	base, caller, err := c.callerOf(config.Spec.ClientConfig, p.Certificates)
 	if err != nil {
 		return nil, err
 	}
@@ -242,8 +246,8 @@ func (c *Client) askForPlan(ctx context.Context, extension string, request *runt
 const maxAnswer = 1 << 20
 
 // callerOf is how a runtime extension is reached: at its own URL, or through the API
-// server where it is a Service.
-func (c *Client) callerOf(at runtimev1.ClientConfig) (string, *http.Client, error) {
+// server where it is a Service. The API server has no certificate of a client to show.
+func (c *Client) callerOf(at runtimev1.ClientConfig, certificates []tls.Certificate) (string, *http.Client, error) {
 	if at.URL == "" {
 		port := int32(443) // Cluster API's default
 		if at.Service.Port != nil {
@@ -258,7 +262,7 @@ func (c *Client) callerOf(at runtimev1.ClientConfig) (string, *http.Client, erro
 		return "", nil, errors.New("the ExtensionConfig has no caBundle")
 	}
 	caller := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}},
+		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certificates, MinVersion: tls.VersionTLS12}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return strings.TrimSuffix(at.URL, "/"), caller, nil
