@@ -36,8 +36,8 @@ func (a *app) generateClusterClassCommand() *cobra.Command {
 
 It comes from the same templates as clusters without a class: what differs from
 cluster to cluster is a variable, what differs from version to version a patch,
-and its versions are those of the versions bundles. Every field of a cluster
-spec acts on clusters of such a class.`,
+and its versions are those of the versions bundles that machines can be made of.
+Every field of a cluster spec acts on clusters of such a class.`,
 		Example: `  clusterctl-x generate clusterclass --provider inmemory | kubectl apply -f -
   clusterctl-x generate clusterclass --provider docker --class prod --keep-used > prod-class.yaml
   clusterctl-x plan clusterclass -f prod-class.yaml`,
@@ -83,15 +83,21 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 		return nil, err
 	}
 	namespace := a.namespace("", "default")
+	var used []v1alpha1.Version
 	if o.keepUsed {
-		if bundles, namespace, err = a.withUsed(ctx, bundles, name); err != nil {
+		if bundles, used, namespace, err = a.withUsed(ctx, bundles, name); err != nil {
 			return nil, err
 		}
 	}
-	if gaps := validations.ClassVersions(texts(bundles.Versions())); len(gaps) > 0 {
+	releases := bundles.Usable(manifests.Needs(o.provider), used)
+	versions := make([]string, len(releases))
+	for i, release := range releases {
+		versions[i] = release.Version.String()
+	}
+	if gaps := validations.ClassVersions(versions); len(gaps) > 0 {
 		return nil, usageError{fmt.Errorf("the versions of the class: %v %s, with a file for --bundles", gaps[0].BadValue, gaps[0].Detail)}
 	}
-	objects, err := manifests.RenderClass(manifests.Class{Name: name, Namespace: namespace, Provider: o.provider, Releases: bundles.Releases(), UpgradePlans: o.plansFrom})
+	objects, err := manifests.RenderClass(manifests.Class{Name: name, Namespace: namespace, Provider: o.provider, Releases: releases, UpgradePlans: o.plansFrom})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -99,30 +105,32 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 }
 
 // withUsed adds the releases of the clusters of a class, which the bundles may
-// no longer have.
-func (a *app) withUsed(ctx context.Context, bundles *versionsbundle.Bundles, name string) (*versionsbundle.Bundles, string, error) {
+// no longer have, and returns their versions and the namespace of the class.
+func (a *app) withUsed(ctx context.Context, bundles *versionsbundle.Bundles, name string) (*versionsbundle.Bundles, []v1alpha1.Version, string, error) {
 	connection, err := a.connect(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	key := a.key(name, "", connection)
 	clusters, err := connection.ClustersOf(ctx, key)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
+	var used []v1alpha1.Version
 	for _, cluster := range clusters {
 		record, _, err := connection.Record(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name})
 		if err != nil {
-			return nil, "", err
+			return nil, nil, "", err
 		}
 		bundles = bundles.With(record.Releases)
-		used := append([]v1alpha1.Version{cluster.Topology.Version}, cluster.Versions().All()...)
-		for _, version := range used {
+		versions := append([]v1alpha1.Version{cluster.Topology.Version}, cluster.Versions().All()...)
+		used = append(used, versions...)
+		for _, version := range versions {
 			if _, known := bundles.Release(version); !known && !version.IsZero() {
-				return nil, "", &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
+				return nil, nil, "", &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
 					"cluster %s/%s has %s, and neither the versions bundles nor its record know that version; %s", cluster.Namespace, cluster.Name, version, addToBundles(version, nearest(bundles.Releases(), version).Version))}
 			}
 		}
 	}
-	return bundles, key.Namespace, nil
+	return bundles, used, key.Namespace, nil
 }

@@ -28,6 +28,14 @@ func Datacenters() map[string]string {
 	return map[string]string{inmemory.Name: v1alpha1.InMemoryKind, docker.Name: v1alpha1.DockerKind}
 }
 
+// Needs are what the machines of a provider of Datacenters need of a release.
+func Needs(provider string) versionsbundle.Needs {
+	if provider == docker.Name {
+		return docker.Needs()
+	}
+	return versionsbundle.Needs{}
+}
+
 // Class says which ClusterClass to make.
 type Class struct {
 	Name, Namespace string

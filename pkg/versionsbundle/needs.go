@@ -76,6 +76,17 @@ func (b *Bundles) Offered(needs Needs) []v1alpha1.Version {
 	return versions
 }
 
+// Usable are the releases that machines can be made of, oldest first: of each minor
+// those with a node image, and all of it where none has one. The kept ones stay.
+func (b *Bundles) Usable(needs Needs, kept []v1alpha1.Version) []Release {
+	all := b.Releases()
+	return slices.DeleteFunc(slices.Clone(all), func(r Release) bool {
+		return needs.LacksNodeImage(r) && !slices.Contains(kept, r.Version) && slices.ContainsFunc(all, func(other Release) bool {
+			return other.Version.Minor() == r.Version.Minor() && !needs.LacksNodeImage(other)
+		})
+	})
+}
+
 // offered are the releases that a minor may stand for, oldest first, where it is
 // not to be newer than a limit; the zero limit is none.
 func (b *Bundles) offered(minor v1alpha1.Minor, limit v1alpha1.Version, needs Needs) []Release {

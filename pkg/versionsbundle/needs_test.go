@@ -83,6 +83,34 @@ func TestOffered(t *testing.T) {
 	}
 }
 
+// TestUsable: releases without a node image are left out where their minor has another
+// one, and nobody keeps them.
+func TestUsable(t *testing.T) {
+	t.Parallel()
+	images := versionsbundle.Needs{NodeImage: "docker", Kubeadm: true}
+	bundles := partly([]string{"v1.34.1", "v1.34.3"}, []string{"v1.34.1"}, "v1.33.1", "v1.33.2", "v1.34.1", "v1.34.2", "v1.34.3", "v1.34.4")
+	for name, test := range map[string]struct {
+		needs versionsbundle.Needs
+		kept  []v1alpha1.Version
+		want  []string
+	}{
+		"images are needed": {images, nil, []string{"v1.33.1", "v1.33.2", "v1.34.1", "v1.34.3"}},
+		"one is kept":       {images, []v1alpha1.Version{version("v1.34.4")}, []string{"v1.33.1", "v1.33.2", "v1.34.1", "v1.34.3", "v1.34.4"}},
+		"nothing is needed": {versionsbundle.Needs{}, nil, []string{"v1.33.1", "v1.33.2", "v1.34.1", "v1.34.2", "v1.34.3", "v1.34.4"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, release := range bundles.Usable(test.needs, test.kept) {
+				got = append(got, release.Version.String())
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("releases (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestResolveNeedsOfGroups: machines of a group fetch the kubeadm of the control
 // plane, and need none of their own version.
 func TestResolveNeedsOfGroups(t *testing.T) {
