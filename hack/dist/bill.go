@@ -14,9 +14,9 @@ import (
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill is the bill of materials of an archive: which modules each program was
-// built from, as the Go linker writes it into programs.
-func (r release) bill(programs []file) ([]byte, error) {
+// builtFrom is what each program was built from, as the Go linker writes it into
+// programs.
+func builtFrom(programs []file) (map[string]*debug.BuildInfo, error) {
 	built := map[string]*debug.BuildInfo{}
 	for _, program := range programs {
 		info, err := buildinfo.ReadFile(program.path)
@@ -25,6 +25,12 @@ func (r release) bill(programs []file) ([]byte, error) {
 		}
 		built[program.name] = info
 	}
+	return built, nil
+}
+
+// bill is the bill of materials of an archive: which modules each program was
+// built from.
+func (r release) bill(built map[string]*debug.BuildInfo) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := cyclonedx.NewBOMEncoder(&out, cyclonedx.BOMFileFormatJSON).SetPretty(true)
 	err := encoder.EncodeVersion(billOf(r.version, built), cyclonedx.SpecVersion1_6)

@@ -1,9 +1,10 @@
 // Command dist packs what was built for each platform into an archive, with a
-// bill of materials, and writes the checksums of all archives. The same files
+// bill of materials and the licenses of all modules, and writes the checksums of all archives. The same files
 // give the same bytes.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,7 +23,7 @@ const project = "clusterctl-x"
 
 func main() {
 	log.SetFlags(0)
-	if err := run(os.Args[1:]); err != nil {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
 		log.Fatal("error: ", err)
 	}
 }
@@ -34,7 +36,7 @@ type release struct {
 	extra   []file // in every archive
 }
 
-func run(args []string) error {
+func run(ctx context.Context, args []string) error {
 	var r release
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
 	flags.Usage = func() {
@@ -66,7 +68,7 @@ func run(args []string) error {
 	}
 	var archives []string
 	for _, platform := range platforms {
-		archive, err := r.pack(filepath.Join(*stage, platform.Name()))
+		archive, err := r.pack(ctx, filepath.Join(*stage, platform.Name()))
 		if err != nil {
 			return fmt.Errorf("packing %s: %w", platform.Name(), err)
 		}
@@ -76,12 +78,20 @@ func run(args []string) error {
 }
 
 // pack writes the archive of one platform and returns its path.
-func (r release) pack(dir string) (string, error) {
+func (r release) pack(ctx context.Context, dir string) (string, error) {
 	programs, err := below(dir, "")
 	if err != nil {
 		return "", err
 	}
-	bill, err := r.bill(programs)
+	built, err := builtFrom(programs)
+	if err != nil {
+		return "", err
+	}
+	bill, err := r.bill(built)
+	if err != nil {
+		return "", err
+	}
+	terms, err := licenses(ctx, built)
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +103,7 @@ func (r release) pack(dir string) (string, error) {
 	for i := range programs {
 		programs[i].executable = true
 	}
-	a := archive{root: name, time: r.time, files: append(append(programs, r.extra...), file{name: "sbom.cdx.json", data: bill})}
+	a := archive{root: name, time: r.time, files: slices.Concat(programs, r.extra, terms, []file{{name: "sbom.cdx.json", data: bill}})}
 	if system == "windows" {
 		return a.write(filepath.Join(r.out, name+".zip"), a.zip)
 	}

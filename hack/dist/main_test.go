@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func TestSameBytes(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, "docs", "a.md"), []byte("a"), mode, age)
 		write(t, filepath.Join(dir, "sample.yaml"), []byte("b"), mode, age)
-		err := run([]string{
+		err := run(t.Context(), []string{
 			"-stage", filepath.Join(dir, "stage"), "-out", out, "-version", "v1.2.3", "-time", "1700000000",
 			filepath.Join(dir, "docs") + "=docs", filepath.Join(dir, "sample.yaml") + "=quickstart.yaml",
 		})
@@ -62,9 +63,11 @@ func TestSameBytes(t *testing.T) {
 
 	const linux, windows = "clusterctl-x_v1.2.3_linux_arm64", "clusterctl-x_v1.2.3_windows_amd64"
 	const at = "2023-11-14T22:13:20Z"
+	std := "std@" + strings.TrimPrefix(runtime.Version(), "go")
 	want := []string{
 		"-rwxr-xr-x " + at + " " + linux + "/clusterctl-x", "-rw-r--r-- " + at + " " + linux + "/docs/a.md",
-		"-rwxr-xr-x " + at + " " + linux + "/embedded/server", "-rw-r--r-- " + at + " " + linux + "/quickstart.yaml",
+		"-rwxr-xr-x " + at + " " + linux + "/embedded/server",
+		"-rw-r--r-- " + at + " " + linux + "/licenses/" + std + "/LICENSE", "-rw-r--r-- " + at + " " + linux + "/licenses/" + std + "/PATENTS", "-rw-r--r-- " + at + " " + linux + "/quickstart.yaml",
 		"-rw-r--r-- " + at + " " + linux + "/sbom.cdx.json",
 	}
 	if diff := cmp.Diff(want, listTar(t, first[linux+".tar.gz"])); diff != "" {
@@ -72,6 +75,7 @@ func TestSameBytes(t *testing.T) {
 	}
 	want = []string{
 		"-rwxr-xr-x " + at + " " + windows + "/clusterctl-x.exe", "-rw-r--r-- " + at + " " + windows + "/docs/a.md",
+		"-rw-r--r-- " + at + " " + windows + "/licenses/" + std + "/LICENSE", "-rw-r--r-- " + at + " " + windows + "/licenses/" + std + "/PATENTS",
 		"-rw-r--r-- " + at + " " + windows + "/quickstart.yaml", "-rw-r--r-- " + at + " " + windows + "/sbom.cdx.json",
 	}
 	if diff := cmp.Diff(want, listZip(t, first[windows+".zip"])); diff != "" {
@@ -116,10 +120,10 @@ func TestBill(t *testing.T) {
 
 func TestNothingBuilt(t *testing.T) {
 	dir := t.TempDir()
-	if err := run([]string{"-stage", dir, "-out", dir}); err == nil || err.Error() != "nothing was built below "+dir {
+	if err := run(t.Context(), []string{"-stage", dir, "-out", dir}); err == nil || err.Error() != "nothing was built below "+dir {
 		t.Errorf("got %v", err)
 	}
-	if err := run([]string{"-stage", filepath.Join(dir, "none"), "-out", dir}); !errors.Is(err, os.ErrNotExist) {
+	if err := run(t.Context(), []string{"-stage", filepath.Join(dir, "none"), "-out", dir}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
