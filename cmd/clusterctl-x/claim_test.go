@@ -37,15 +37,15 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 	const note = "MachineDeployment/prod-md-0 has the name of group md-0, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it"
 	for name, test := range map[string]struct {
 		version string
-		own     bool // its bootstrap template
+		live    func(*testing.T, spec) []*unstructured.Unstructured
 		want    []string
 	}{
-		"only the label is missing": {"1.31", false, []string{"InPlace: changes of md-0 in place", label, note}},
-		"a bootstrap template of its own": {"1.31", true, []string{
+		"only the label is missing": {"1.31", liveWithoutLabel, []string{"InPlace: changes of md-0 in place", label, note}},
+		"a bootstrap template of its own": {"1.31", withOwnTemplate, []string{
 			"InPlace: changes of md-0 in place", label,
 			"Template: other machines for md-0 at v1.31.9", commands, note,
 		}},
-		"an upgrade": {"1.32", true, []string{
+		"an upgrade": {"1.32", withOwnTemplate, []string{
 			"InPlace: changes of md-0 in place", label,
 			"ControlPlane: the control plane from v1.31.9 to v1.32.7",
 			"Workers: md-0 from v1.31.9 to v1.32.7", commands, note,
@@ -53,7 +53,7 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			live := liveWithoutLabel(t, specOf("1.31"), test.own)
+			live := test.live(t, specOf("1.31"))
 			version := v1alpha1.MustParseVersion("v1.31.9")
 			group := managedPart("md-0", "MachineDeployment/prod-md-0", version, nil)
 			group.Foreign = true
@@ -82,23 +82,31 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 }
 
 // liveWithoutLabel are the objects of a spec as another tool may have made them: the
-// MachineDeployment is not marked as a group, and may have a bootstrap template of its
-// own.
-func liveWithoutLabel(t *testing.T, s spec, own bool) []*unstructured.Unstructured {
+// MachineDeployment is not marked as a group.
+func liveWithoutLabel(t *testing.T, s spec) []*unstructured.Unstructured {
 	t.Helper()
 	live := renderedObjects(t, s)
 	for _, object := range live {
-		switch {
-		case object.GetKind() == "MachineDeployment":
+		if object.GetKind() == "MachineDeployment" {
 			labels := object.GetLabels()
 			delete(labels, management.WorkerNodeGroupLabel)
 			object.SetLabels(labels)
-			if own {
-				if err := unstructured.SetNestedField(object.Object, "own", append(changes.References("MachineDeployment")[0], "name")...); err != nil {
-					t.Fatal(err)
-				}
+		}
+	}
+	return live
+}
+
+// withOwnTemplate is liveWithoutLabel with a bootstrap template of the other tool.
+func withOwnTemplate(t *testing.T, s spec) []*unstructured.Unstructured {
+	t.Helper()
+	live := liveWithoutLabel(t, s)
+	for _, object := range live {
+		switch object.GetKind() {
+		case "MachineDeployment":
+			if err := unstructured.SetNestedField(object.Object, "own", append(changes.References("MachineDeployment")[0], "name")...); err != nil {
+				t.Fatal(err)
 			}
-		case own && object.GetKind() == "KubeadmConfigTemplate":
+		case "KubeadmConfigTemplate":
 			object.SetName("own")
 			if err := unstructured.SetNestedStringSlice(object.Object, []string{"echo hello"}, "spec", "template", "spec", "preKubeadmCommands"); err != nil {
 				t.Fatal(err)

@@ -101,7 +101,7 @@ func (a *app) createCluster(ctx context.Context, o createOptions) error {
 	if !o.wait {
 		return a.result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows how far it is", n.key, n.key.Name, n.key.Namespace)
 	}
-	return a.waitReady(ctx, n.connection, n.key, "creating", countCreated(done) == 0)
+	return a.waitReady(ctx, n.connection, n.key, waiting{goesOn: "creating", unchanged: countCreated(done) == 0})
 }
 
 // newCluster is a cluster that can be created.
@@ -215,9 +215,16 @@ func countCreated(all []management.Change) int {
 	return created
 }
 
-// waitReady waits until a cluster is as it was asked for; goesOn is what Cluster API does
-// until then.
-func (a *app) waitReady(ctx context.Context, c *connection, key client.ObjectKey, goesOn string, unchanged bool) error {
+// waiting is what a command waits for.
+type waiting struct {
+	// goesOn is what Cluster API does meanwhile.
+	goesOn string
+	// unchanged is set where nothing was written: a cluster that is done is not shown.
+	unchanged bool
+}
+
+// waitReady waits until a cluster is as it was asked for.
+func (a *app) waitReady(ctx context.Context, c *connection, key client.ObjectKey, w waiting) error {
 	began := time.Now()
 	progress := a.progress()
 	var last state.Cluster
@@ -226,24 +233,24 @@ func (a *app) waitReady(ctx context.Context, c *connection, key client.ObjectKey
 			return false, fmt.Errorf("cluster %s was deleted meanwhile", key)
 		}
 		last = cluster
-		if unchanged && cluster.Done() && cluster.Held == nil {
+		if w.unchanged && cluster.Done() && cluster.Held == nil {
 			return true, nil
 		}
-		unchanged = false
+		w.unchanged = false
 		progress.Show(cluster)
 		return cluster.Done() && cluster.Held == nil, management.Stuck(cluster)
 	})
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout) && last.Name == "":
-		return fmt.Errorf("%w; nothing was seen of it yet, and Cluster API goes on %s cluster %s: run the same command again to go on watching", err, goesOn, key)
+		return fmt.Errorf("%w; nothing was seen of it yet, and Cluster API goes on %s cluster %s: run the same command again to go on watching", err, w.goesOn, key)
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w waiting for %s; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, last.Waiting(), goesOn, key)
+		return fmt.Errorf("%w waiting for %s; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, last.Waiting(), w.goesOn, key)
 	case errors.Is(err, context.Canceled):
-		return interruptedError(fmt.Sprintf("Cluster API goes on %s cluster %s: run the same command again to go on watching", goesOn, key))
+		return interruptedError(fmt.Sprintf("Cluster API goes on %s cluster %s: run the same command again to go on watching", w.goesOn, key))
 	case err != nil:
 		return err
-	case unchanged:
+	case w.unchanged:
 		return a.result("cluster %s exists and is as the file describes it; nothing to do", key)
 	default:
 		return a.result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))

@@ -30,10 +30,7 @@ func readDoc(t *testing.T, name string) string {
 
 // documented is 'documented FILE program argument...': what the last command
 // wrote stands below this command line in a document of docs.
-func documented(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: documented FILE program [argument...]")
-	}
+func documented(ts *testscript.TestScript, args []string) {
 	data, err := os.ReadFile(filepath.Join(docsDir, args[0]))
 	ts.Check(err)
 	block := "\n```\n$ " + strings.Join(args[1:], " ") + "\n" + ts.ReadFile("stderr") + ts.ReadFile("stdout") + "```\n"

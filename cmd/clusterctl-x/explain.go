@@ -30,15 +30,19 @@ spec. Without it the kinds are listed.`,
 			if err != nil {
 				return err
 			}
+			below := oneLevel
+			if recursive {
+				below = allLevels
+			}
 			if len(args) == 0 {
-				return a.explainKinds(schema, recursive)
+				return a.explainKinds(schema, below)
 			}
 			found, err := schema.find(args[0])
 			if err != nil {
 				return usageError{err}
 			}
 			return a.print(schema.expand(found.node), func() error {
-				return a.write(explanation(schema, found, recursive))
+				return a.write(explanation(schema, found, below))
 			})
 		},
 	}
@@ -59,13 +63,13 @@ func (a *app) write(text string) error {
 	return err
 }
 
-func (a *app) explainKinds(schema *specSchema, recursive bool) error {
+func (a *app) explainKinds(schema *specSchema, below depth) error {
 	return a.print(schema.root, func() error {
 		var p printer
 		p.line("KINDS:")
 		for _, kind := range schema.kinds() {
 			p.line("  %s", kind.title())
-			if recursive {
+			if below == allLevels {
 				p.tree(schema, kind, "    ")
 				continue
 			}

@@ -30,8 +30,16 @@ func (p *printer) wrap(indent, text string) {
 	}
 }
 
+// depth is how far below a place fields are listed.
+type depth string
+
+const (
+	oneLevel  depth = "one level"
+	allLevels depth = "all levels"
+)
+
 // explanation is what a person reads of a place, in the form of 'kubectl explain'.
-func explanation(schema *specSchema, at fieldPlace, recursive bool) string {
+func explanation(schema *specSchema, at fieldPlace, below depth) string {
 	var p printer
 	p.line("KIND:     %s", at.kind)
 	p.line("VERSION:  %s", v1alpha1.APIVersion)
@@ -48,7 +56,7 @@ func explanation(schema *specSchema, at fieldPlace, recursive bool) string {
 		return p.String()
 	}
 	p.line("\nFIELDS:")
-	if recursive {
+	if below == allLevels {
 		p.tree(schema, at.node, "  ")
 		return p.String()
 	}

@@ -117,7 +117,11 @@ func (a *app) managementStatusCommand() *cobra.Command {
 		Short: "Show whether the embedded management cluster runs, its processes and its ports",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			instances, err := a.instances(all)
+			list := a.chosenInstance
+			if all {
+				list = allInstances
+			}
+			instances, err := list()
 			if err != nil {
 				return err
 			}
@@ -136,11 +140,12 @@ func (a *app) managementStatusCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) instances(all bool) ([]embedded.Instance, error) {
-	if !all {
-		instance, err := a.instance()
-		return []embedded.Instance{instance}, err
-	}
+func (a *app) chosenInstance() ([]embedded.Instance, error) {
+	instance, err := a.instance()
+	return []embedded.Instance{instance}, err
+}
+
+func allInstances() ([]embedded.Instance, error) {
 	home, err := embedded.DefaultHome()
 	if err != nil {
 		return nil, err

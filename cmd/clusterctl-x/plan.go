@@ -78,8 +78,8 @@ func forReading(from string) string {
 }
 
 // showPlan shows a person what is going to happen, whoever is asked in any case.
-func (a *app) showPlan(p plan.Plan, asked bool) error {
-	if !asked && (a.options.Quiet || a.options.Output == outputJSON) {
+func (a *app) showPlan(p plan.Plan, o upgradeOptions) error {
+	if !o.interactive && (a.options.Quiet || a.options.Output == outputJSON) {
 		return nil
 	}
 	return a.style(a.err).Plan(a.err, p)

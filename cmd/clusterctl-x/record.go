@@ -9,15 +9,12 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// withRecord adds what the record of a cluster knows.
-func (s spec) withRecord(record management.Record, recorded bool, name string) (spec, *v1alpha1.Config) {
-	if !recorded {
-		return s, nil
-	}
+// withRecord adds what the record of a cluster knows; an empty one knows nothing.
+func (s spec) withRecord(record management.Record, name string) (spec, *v1alpha1.Config) {
 	s.bundles = s.bundles.With(record.Releases)
 	before := v1alpha1.Decode("the record of cluster "+name, []byte(record.Spec))
 	if before.Cluster == nil || len(before.Problems) > 0 {
-		return s, nil // of another release, which read other fields
+		return s, nil // there is none, or it is of another release, which read other fields
 	}
 	return s, before
 }

@@ -37,9 +37,12 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, dir := range scriptDirs() {
 		testscript.Run(t, testscript.Params{
-			Dir:                 dir,
-			Setup:               setUp,
-			Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCodeIs, "documented": documented},
+			Dir:   dir,
+			Setup: setUp,
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){
+				"exitcode":   command("usage: exitcode N program [argument...]", exitCodeIs),
+				"documented": command("usage: documented FILE program [argument...]", documented),
+			},
 			UpdateScripts:       *update,
 			RequireExplicitExec: true,
 			RequireUniqueNames:  true,
@@ -79,13 +82,20 @@ func setUp(env *testscript.Env) error {
 	return nil
 }
 
+// command is a command of scripts that takes two arguments or more, and no "!".
+func command(usage string, do func(*testscript.TestScript, []string)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("%s", usage)
+		}
+		do(ts, args)
+	}
+}
+
 // exitCodeIs is 'exitcode N program argument...': the program must end with N,
 // and with nothing on stdout unless N is 0. In what it wrote, the directory of
 // the script is called $WORK.
-func exitCodeIs(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exitcode N program [argument...]")
-	}
+func exitCodeIs(ts *testscript.TestScript, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	code := 0

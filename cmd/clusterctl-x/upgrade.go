@@ -166,7 +166,7 @@ func (a *app) observe(ctx context.Context, l *live, about scope) error {
 		return err
 	}
 	cluster = cluster.Claim(l.spec.claims())
-	record, recorded, err := l.Record(ctx, l.key)
+	record, _, err := l.Record(ctx, l.key)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (a *app) observe(ctx context.Context, l *live, about scope) error {
 	}
 	l.origin.unused = func(keep []*unstructured.Unstructured) ([]string, error) { return l.Unused(ctx, l.key, keep) }
 	l.origin.recorded = record
-	l.spec, l.origin.before = l.spec.withRecord(record, recorded, l.key.String())
+	l.spec, l.origin.before = l.spec.withRecord(record, l.key.String())
 	if cluster.Topology == nil {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 	if p.plan.Empty() {
 		return a.rest(ctx, l, p, o)
 	}
-	if err := a.showPlan(p.plan, o.interactive); err != nil {
+	if err := a.showPlan(p.plan, o); err != nil {
 		return err
 	}
 	if err := a.preflight(ctx, l, p, o); err != nil {
@@ -248,7 +248,7 @@ func (a *app) rest(ctx context.Context, l live, p prepared, o upgradeOptions) er
 	if l.state.Done() && !atTheEnd(l.state.Held) || !o.scope.whole() || o.dryRun == dryRunServer {
 		return a.result("cluster %s is as the file describes it; nothing to do", l.key)
 	}
-	return a.waitReady(ctx, l.connection, l.key, "upgrading", false)
+	return a.waitReady(ctx, l.connection, l.key, waiting{goesOn: "upgrading"})
 }
 
 // atTheEnd tells whether a hold is one that an upgrade waits at after its last step.
@@ -271,7 +271,11 @@ func (a *app) preflight(ctx context.Context, l live, p prepared, o upgradeOption
 		return err
 	}
 	first, later := p.rehearsed(l.state)
-	return p.spec.admission(l.Rehearse(ctx, first, later, o.forceConflicts))
+	var force []client.ApplyOption
+	if o.forceConflicts {
+		force = append(force, client.ForceOwnership)
+	}
+	return p.spec.admission(l.Rehearse(ctx, first, later, force...))
 }
 
 // carryOut holds the cluster for this run and takes it through the steps.

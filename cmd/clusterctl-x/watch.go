@@ -110,7 +110,7 @@ type asked struct {
 
 // lastAsked reads it from the cluster's record.
 func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey) (asked, error) {
-	record, recorded, err := c.Record(ctx, key)
+	record, _, err := c.Record(ctx, key)
 	if err != nil {
 		return asked{}, err
 	}
@@ -118,7 +118,7 @@ func (a *app) lastAsked(ctx context.Context, c *connection, key client.ObjectKey
 	if err != nil {
 		return asked{}, err
 	}
-	s, config := spec{bundles: bundles}.withRecord(record, recorded, key.String())
+	s, config := spec{bundles: bundles}.withRecord(record, key.String())
 	if config == nil {
 		return asked{}, nil
 	}

@@ -92,7 +92,11 @@ func (p published) validate() error {
 		}
 	}
 	for _, minor := range slices.Sorted(maps.Keys(p.EndOfSupport)) {
-		if err := p.EndOfSupport[minor].validate(minors[minor], p.Sources); err != nil {
+		err := p.EndOfSupport[minor].validate(p.Sources)
+		if !minors[minor] {
+			err = errors.Join(errors.New("no release is of this minor"), err)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("end of support of %q: %w", minor, err))
 		}
 	}
@@ -109,11 +113,8 @@ func (p published) validate() error {
 	return errors.Join(errs...)
 }
 
-func (d publishedDate) validate(hasReleases bool, sources map[string]string) error {
+func (d publishedDate) validate(sources map[string]string) error {
 	var errs []error
-	if !hasReleases {
-		errs = append(errs, errors.New("no release is of this minor"))
-	}
 	if _, err := time.Parse(time.DateOnly, d.Date); err != nil {
 		errs = append(errs, fmt.Errorf("date %q is not of the form 2026-02-28", d.Date))
 	}

@@ -40,26 +40,33 @@ func closeFile(t *testing.T, file *os.File) {
 	}
 }
 
-func assertLocked(t *testing.T, instance Instance, want bool, when string) {
+func assertLocked(t *testing.T, instance Instance, when string) {
 	t.Helper()
-	if got, err := instance.locked(); err != nil || got != want {
-		t.Errorf("%s: locked is %v, %v; want %v", when, got, err, want)
+	if locked, err := instance.locked(); err != nil || !locked {
+		t.Errorf("%s: locked is %v, %v; want true", when, locked, err)
+	}
+}
+
+func assertFree(t *testing.T, instance Instance, when string) {
+	t.Helper()
+	if locked, err := instance.locked(); err != nil || locked {
+		t.Errorf("%s: locked is %v, %v; want false", when, locked, err)
 	}
 }
 
 func TestLock(t *testing.T) {
 	instance := Instance{Name: "a", Dir: t.TempDir()}
-	assertLocked(t, instance, false, "never locked")
+	assertFree(t, instance, "never locked")
 
 	first := lock(t, instance)
-	assertLocked(t, instance, true, "held")
+	assertLocked(t, instance, "held")
 	if second, err := instance.Lock(); second != nil || !errors.Is(err, ErrRunning) {
 		t.Errorf("a second lock: %v, %v", second, err)
 	}
-	assertLocked(t, instance, true, "held, after another was refused")
+	assertLocked(t, instance, "held, after another was refused")
 
 	closeFile(t, first)
-	assertLocked(t, instance, false, "released")
+	assertFree(t, instance, "released")
 	closeFile(t, lock(t, instance))
 	want := map[string]file{"lock": {Mode: 0o600}}
 	if diff := cmp.Diff(want, readDir(t, instance.Dir)); diff != "" {
@@ -79,7 +86,7 @@ func TestLookersDoNotDisturb(t *testing.T) {
 	if err := syscall.Flock(int(other.Fd()), syscall.LOCK_SH); err != nil {
 		t.Fatal(err)
 	}
-	assertLocked(t, instance, false, "while another process looks")
+	assertFree(t, instance, "while another process looks")
 }
 
 // TestLockOfChild keeps the lock in a child that inherited it.
@@ -97,19 +104,19 @@ func TestLockOfChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeFile(t, file)
-	assertLocked(t, instance, true, "held by the child alone")
+	assertLocked(t, instance, "held by the child alone")
 	if second, err := instance.Lock(); second != nil || !errors.Is(err, ErrRunning) {
 		t.Errorf("a lock beside the child's: %v, %v", second, err)
 	}
 	if err := errors.Join(stdin.Close(), child.Wait()); err != nil {
 		t.Fatal(err)
 	}
-	assertLocked(t, instance, false, "after the child's end")
+	assertFree(t, instance, "after the child's end")
 }
 
 func TestLockWithoutDirectory(t *testing.T) {
 	instance := Instance{Name: "a", Dir: t.TempDir() + "/none"}
-	assertLocked(t, instance, false, "no directory")
+	assertFree(t, instance, "no directory")
 	_, err := instance.Lock()
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("error %v, want %v", err, fs.ErrNotExist)

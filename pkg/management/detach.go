@@ -30,7 +30,7 @@ const topologyOwner = client.FieldOwner("capi-topology")
 func (f *follower) dropEntries(ctx context.Context, h handover) error {
 	return f.change(ctx, "Cluster", f.key.Name, func(cluster *unstructured.Unstructured) error {
 		return editEntries(cluster, func(name string, _ map[string]any) (bool, error) {
-			return !slices.Contains(h.groups, handedGroup{name, true}), nil
+			return !slices.Contains(h.groups, handedGroup{name, ofSpec}), nil
 		})
 	})
 }
@@ -46,25 +46,25 @@ func (f *follower) read(ctx context.Context, kind, name string) (*unstructured.U
 // relabel gives the objects of a group into the hands of clusterctl-x, or back into
 // those of Cluster API. The MachineDeployment comes last: it is what tells whose
 // the group is.
-func (f *follower) relabel(ctx context.Context, part state.Part, out bool) error {
+func (f *follower) relabel(ctx context.Context, part state.Part, to groupOwner) error {
 	_, name, _ := strings.Cut(part.Object, "/")
 	deployment, err := f.read(ctx, "MachineDeployment", name)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", part.Object, err)
 	}
-	if err := f.labelTemplates(ctx, deployment, out); err != nil {
+	if err := f.labelTemplates(ctx, deployment, to); err != nil {
 		return err
 	}
 	// Health checks have the name of what they look after.
-	err = f.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return f.hand(check, part.Name, out) })
+	err = f.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return f.hand(check, part.Name, to) })
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	return f.change(ctx, "MachineDeployment", name, func(deployment *unstructured.Unstructured) error {
-		if err := f.hand(deployment, part.Name, out); err != nil {
+		if err := f.hand(deployment, part.Name, to); err != nil {
 			return err
 		}
-		return handDeployment(deployment, part.Name, out)
+		return handDeployment(deployment, part.Name, to)
 	})
 }
 
@@ -94,8 +94,8 @@ func (f *follower) change(ctx context.Context, kind, name string, by func(*unstr
 // labelTemplates marks what the machines of a group are made from, so that it is
 // removed when nothing uses it any more: Cluster API does that for its own groups
 // only.
-func (f *follower) labelTemplates(ctx context.Context, deployment *unstructured.Unstructured, out bool) error {
-	if !out {
+func (f *follower) labelTemplates(ctx context.Context, deployment *unstructured.Unstructured, to groupOwner) error {
+	if to == ofTopology {
 		return nil // removing what is unused is right whoever made it
 	}
 	for _, path := range changes.References(deployment.GetKind()) {
@@ -117,23 +117,23 @@ func (f *follower) labelTemplates(ctx context.Context, deployment *unstructured.
 
 // hand makes an object of a group one of clusterctl-x, or of Cluster API: whoever
 // owns its fields may change them and take them away.
-func (f *follower) hand(object *unstructured.Unstructured, group string, out bool) error {
+func (f *follower) hand(object *unstructured.Unstructured, group string, to groupOwner) error {
 	labels := object.GetLabels()
-	from, to := FieldOwner, topologyOwner
-	if out {
-		from, to = topologyOwner, FieldOwner
+	from, by := FieldOwner, topologyOwner
+	if to == ofSpec {
+		from, by = topologyOwner, FieldOwner
 		labels[ClusterLabel], labels[WorkerNodeGroupLabel] = f.key.Name, group
 	} else {
 		delete(labels, ClusterLabel)
 	}
 	object.SetLabels(labels)
-	return giveFields(object, string(from), string(to))
+	return giveFields(object, string(from), string(by))
 }
 
 // handDeployment makes a MachineDeployment one that the topology has, or has not.
 // Its machines are marked too, in place: the generation tells then how much of this
 // Cluster API has seen.
-func handDeployment(deployment *unstructured.Unstructured, group string, out bool) error {
+func handDeployment(deployment *unstructured.Unstructured, group string, to groupOwner) error {
 	labels, annotations := deployment.GetLabels(), deployment.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -145,7 +145,7 @@ func handDeployment(deployment *unstructured.Unstructured, group string, out boo
 	if ofMachines == nil {
 		ofMachines = map[string]string{}
 	}
-	if out {
+	if to == ofSpec {
 		delete(labels, clusterv1.ClusterTopologyOwnedLabel)
 		delete(labels, clusterv1.ClusterTopologyMachineDeploymentNameLabel)
 		ofMachines[DetachedAnnotation] = ""

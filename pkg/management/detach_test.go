@@ -71,7 +71,7 @@ func TestHandDeployment(t *testing.T) {
 	}}
 	object := owned()
 	for range 2 { // once more, after a run that was stopped
-		if err := handDeployment(object, "md-1", true); err != nil {
+		if err := handDeployment(object, "md-1", ofSpec); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(out, object); diff != "" {
@@ -79,7 +79,7 @@ func TestHandDeployment(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := handDeployment(object, "md-1", false); err != nil {
+		if err := handDeployment(object, "md-1", ofTopology); err != nil {
 			t.Fatal(err)
 		}
 		back := owned()

@@ -130,8 +130,8 @@ func (f *follower) legEnd(stage int) int {
 
 // advance does what can be done at a state of the cluster. It is true when the
 // plan has come to its end.
-func (f *follower) advance(ctx context.Context, cluster state.Cluster, exists bool) (bool, error) {
-	if !exists || cluster.Deleting {
+func (f *follower) advance(ctx context.Context, cluster state.Cluster) (bool, error) {
+	if isGone(cluster) {
 		return false, gone(f.key)
 	}
 	cluster = cluster.Claim(f.Claimed)
@@ -182,7 +182,11 @@ func (f *follower) follow(ctx context.Context, cluster state.Cluster) (bool, err
 	before, end := f.step, f.Plan.NextDetached(f.step)
 	reached, planned := f.Plan.Reached(f.step, cluster)
 	f.step = reached
-	f.compareWithPlan(cluster, planned)
+	differs := ""
+	if !planned {
+		differs = f.Plan.Unplanned(f.step, cluster)
+	}
+	f.warnOnce(differs)
 	f.tellDone(ctx, cluster, before)
 	if !cluster.Attached().Done() {
 		return false, nil
@@ -236,12 +240,9 @@ func othersOf(cluster state.Cluster) state.Cluster {
 	return cluster
 }
 
-// compareWithPlan says once what is otherwise than planned.
-func (f *follower) compareWithPlan(cluster state.Cluster, planned bool) {
-	text := ""
-	if !planned {
-		text = f.Plan.Unplanned(f.step, cluster)
-	}
+// warnOnce says in which way the cluster differs from what is planned, unless that was
+// said last.
+func (f *follower) warnOnce(text string) {
 	if text != "" && text != f.differs {
 		f.Warn(text)
 	}

@@ -95,7 +95,7 @@ func TestFollow(t *testing.T) {
 	}
 	for _, step := range steps {
 		said, w.writes = nil, nil
-		arrived, err := f.advance(t.Context(), step.seen, true)
+		arrived, err := f.advance(t.Context(), step.seen)
 		if err != nil || arrived != step.arrived {
 			t.Errorf("%s: %t, %v", step.name, arrived, err)
 		}
@@ -115,18 +115,15 @@ func TestFollowStops(t *testing.T) {
 	f := newFollower(w.client(), clusterKey(), Upgrade{Plan: twoLegs(), Managed: true, Show: func(Progress) {}, Warn: func(string) {}})
 	deleting := managed("v1.31.0", "v1.31.0", 1, true)
 	deleting.Deleting = true
-	for name, look := range map[string]struct {
-		cluster state.Cluster
-		exists  bool
-	}{"deleted": {state.Cluster{}, false}, "being deleted": {deleting, true}} {
-		_, err := f.advance(t.Context(), look.cluster, look.exists)
+	for name, cluster := range map[string]state.Cluster{"deleted": {}, "being deleted": deleting} {
+		_, err := f.advance(t.Context(), cluster)
 		if err == nil || err.Error() != gone(clusterKey()).Error() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	putBack := managed("v1.31.0", "v1.31.0", 1, true)
 	putBack.WorkerNodeGroups[0].Detached = true
-	_, err := f.advance(t.Context(), putBack, true)
+	_, err := f.advance(t.Context(), putBack)
 	if moved := (*MovedError)(nil); !errors.As(err, &moved) || !slices.Equal(moved.Reasons, []string{putBack.PutBack()}) {
 		t.Errorf("put back into the topology: %v", err)
 	}
@@ -176,7 +173,7 @@ func TestFollowWhileAnUpgradeEnds(t *testing.T) {
 				t.Errorf("after the first write it is through to %d", through)
 			}
 			if err == nil {
-				_, err = f.advance(t.Context(), managed("v1.31.0", "v1.31.0", 0, true), true)
+				_, err = f.advance(t.Context(), managed("v1.31.0", "v1.31.0", 0, true))
 			}
 			if err != nil {
 				got = err.Error()

@@ -81,7 +81,7 @@ func TestRunMends(t *testing.T) {
 				test.change(&w.seen.WorkerNodeGroups[0])
 				var got *state.Mending
 				r.Show = func(now Progress) { got = now.Cluster.Mending }
-				if _, err := r.advance(t.Context(), w.seen, true); err != nil {
+				if _, err := r.advance(t.Context(), w.seen); err != nil {
 					t.Fatal(err)
 				}
 				var want *state.Mending
@@ -116,7 +116,7 @@ func TestRunMendsForAWhile(t *testing.T) {
 			w.look()
 			change(&w.seen.WorkerNodeGroups[0])
 			w.writes = nil
-			_, err := r.advance(t.Context(), w.seen, true)
+			_, err := r.advance(t.Context(), w.seen)
 			return err
 		}
 		waits := func(step int) {
@@ -158,7 +158,7 @@ func TestRunMendsSlowMachines(t *testing.T) {
 		r := w.run(aPlan(versionsOf("v1.32.1", "md-0", "v1.32.1"), versionsOf("v1.34.1", "md-0", "v1.32.1"), twoMinors()...), 1, nil)
 		r.step, r.NodeStartup = 1, startup
 		without(&w.seen.WorkerNodeGroups[0])
-		if _, err := r.advance(t.Context(), w.seen, true); err != nil {
+		if _, err := r.advance(t.Context(), w.seen); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.mending.Until.Sub(r.mending.Since); got != want {
@@ -200,7 +200,7 @@ func TestRunMendsAfterAHold(t *testing.T) {
 		hold := []state.Hold{{Point: state.BeforeControlPlane, Reason: "later"}}
 		for _, holds := range [][]state.Hold{nil, hold, nil, nil} {
 			w.seen.Holds = holds
-			if _, err := r.advance(t.Context(), w.seen, true); err != nil {
+			if _, err := r.advance(t.Context(), w.seen); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(9 * time.Minute)
@@ -241,7 +241,7 @@ func TestFollowMends(t *testing.T) {
 		}
 		w.writes = nil
 		for _, seen := range []state.Cluster{pinned("v1.31.0", without), pinned("v1.32.0", without), pinned("v1.32.0", booting), pinned("v1.32.0", well)} {
-			if _, err := f.advance(t.Context(), seen, true); err != nil {
+			if _, err := f.advance(t.Context(), seen); err != nil {
 				t.Fatal(err)
 			}
 			if w.writes != nil {

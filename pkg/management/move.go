@@ -95,17 +95,23 @@ type handover struct {
 
 type handedGroup struct {
 	name string
-	out  bool // of the topology
+	to   groupOwner
 }
+
+// out reports whether the group leaves the topology.
+func (g handedGroup) out() bool { return g.to == ofSpec }
 
 // nextHandover is what the next steps hand over; no groups where the next step is
 // another one.
 func (f *follower) nextHandover() handover {
 	h := handover{end: f.step}
 	for h.end < len(f.Plan.Steps) && slices.Contains([]plan.Kind{plan.Detach, plan.Return}, f.Plan.Steps[h.end].Kind) {
-		step := f.Plan.Steps[h.end]
+		step, to := f.Plan.Steps[h.end], ofTopology
+		if step.Kind == plan.Detach {
+			to = ofSpec
+		}
 		for _, group := range step.WorkerNodeGroups {
-			h.groups = append(h.groups, handedGroup{group.Name, step.Kind == plan.Detach})
+			h.groups = append(h.groups, handedGroup{group.Name, to})
 		}
 		h.end++
 	}
@@ -131,8 +137,8 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 		if !exists {
 			moved.Reasons = append(moved.Reasons, "somebody deleted the MachineDeployment of group "+group.name)
 		}
-		written = written && cluster.InTopology(group.name) != group.out
-		complete = complete && written && part.Detached == group.out
+		written = written && cluster.InTopology(group.name) != group.out()
+		complete = complete && written && part.Detached == group.out()
 	}
 	if cluster.Paused && cluster.Pause == nil {
 		moved.Reasons = append(moved.Reasons, "somebody paused it")
@@ -152,12 +158,12 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 	seen := true
 	for _, group := range h.groups {
 		part, _ := cluster.Group(group.name)
-		if part.Detached != group.out {
-			if err := f.relabel(ctx, part, group.out); err != nil {
+		if part.Detached != group.out() {
+			if err := f.relabel(ctx, part, group.to); err != nil {
 				return false, err
 			}
 		}
-		seen = seen && part.Detached == group.out && part.PauseSeen
+		seen = seen && part.Detached == group.out() && part.PauseSeen
 	}
 	if !seen {
 		return false, nil
@@ -168,7 +174,7 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 // adopt writes what else there is to write of groups that were taken out.
 func (f *follower) adopt(ctx context.Context, h handover) error {
 	for _, group := range h.groups {
-		if !group.out {
+		if !group.out() {
 			continue
 		}
 		if err := f.writePart(ctx, h.end, group.name); err != nil {
@@ -184,7 +190,7 @@ func (f *follower) pause(ctx context.Context, h handover) error {
 	why := make([]string, len(h.groups))
 	for i, group := range h.groups {
 		why[i] = "return " + group.name
-		if group.out {
+		if group.out() {
 			why[i] = "detach " + group.name
 		}
 	}

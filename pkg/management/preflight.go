@@ -225,15 +225,12 @@ func unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func
 // what it writes first, as a whole, and of the later stages what does not depend
 // on the steps before them. Fields that others own are a conflict, unless the
 // upgrade takes them over.
-func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructured, later []Objects, force bool) error {
+func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructured, later []Objects, with ...client.ApplyOption) error {
 	objects, err := rehearsed(first, later)
 	if err != nil {
 		return err
 	}
-	options := []client.ApplyOption{FieldOwner, client.DryRunAll}
-	if force {
-		options = append(options, client.ForceOwnership)
-	}
+	options := append([]client.ApplyOption{FieldOwner, client.DryRunAll}, with...)
 	owned := make([][]string, len(objects))
 	var tasks errgroup.Group
 	tasks.SetLimit(maxRequests)

@@ -253,7 +253,7 @@ func TestRehearsed(t *testing.T) {
 func TestRehearse(t *testing.T) {
 	t.Parallel()
 	stage := stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)
-	for name, force := range map[string]bool{"": false, "with force": true} {
+	for name, force := range map[string][]client.ApplyOption{"": nil, "with force": {client.ForceOwnership}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			options := make(chan string, 100)
@@ -264,7 +264,7 @@ func TestRehearse(t *testing.T) {
 				}
 				return nil
 			}})
-			err := c.Rehearse(t.Context(), stage.All(), nil, force)
+			err := c.Rehearse(t.Context(), stage.All(), nil, force...)
 			if want := "trying to apply KubeadmControlPlane/c: webhook says no"; err == nil || err.Error() != want {
 				t.Errorf("error is %v, want %s", err, want)
 			}
@@ -274,7 +274,7 @@ func TestRehearse(t *testing.T) {
 				got = append(got, option)
 			}
 			want := "apply force=false dryRun=[All] fieldOwner=clusterctl-x"
-			if force {
+			if len(force) > 0 {
 				want = strings.Replace(want, "false", "true", 1)
 			}
 			if diff := cmp.Diff(slices.Repeat([]string{want}, len(stage.All())), got); diff != "" {
@@ -327,7 +327,7 @@ func TestRehearseTellsAllConflicts(t *testing.T) {
 				return test.errs[unstructuredOf(t, o).GetKind()]
 			}})
 			got, is := "", false
-			if err := c.Rehearse(t.Context(), nil, twice, false); err != nil {
+			if err := c.Rehearse(t.Context(), nil, twice); err != nil {
 				got, is = err.Error(), errors.As(err, new(*ConflictError))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || is != test.is {

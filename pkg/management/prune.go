@@ -21,9 +21,9 @@ import (
 
 // prune removes what was rendered for the cluster once and is no longer: what
 // the spec dropped, and templates that no machine was made from. keep is what
-// the cluster is made of now. With templatesOnly the former are left alone.
-func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, templatesOnly bool) error {
-	unused, err := c.unused(ctx, key, keep, templatesOnly)
+// the cluster is made of now. Only objects of some kinds are removed.
+func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, kinds []schema.GroupVersionKind) error {
+	unused, err := c.unused(ctx, key, keep, kinds)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 			delete(deployments, object.GetName())
 		}
 	}
-	unused, err := c.unused(ctx, key, keep, false)
+	unused, err := c.unused(ctx, key, keep, prunedKinds(keep))
 	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
@@ -70,7 +70,7 @@ func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 
 // unused are the objects of clusterctl-x that are not to be kept and that
 // nothing refers to, besides MachineDeployments, which a step removes.
-func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, templatesOnly bool) ([]metav1.PartialObjectMetadata, error) {
+func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, kinds []schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
 	wanted := map[string]bool{}
 	for _, object := range keep {
 		wanted[changes.ObjectName(object)] = true
@@ -80,7 +80,7 @@ func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 		return nil, err
 	}
 	var unused []metav1.PartialObjectMetadata
-	for _, kind := range prunedKinds(keep, templatesOnly) {
+	for _, kind := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		if err := c.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{ClusterLabel: key.Name}); err != nil {
@@ -102,8 +102,8 @@ func ours(object metav1.PartialObjectMetadata) bool {
 	return slices.ContainsFunc(object.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == string(FieldOwner) })
 }
 
-// prunedKinds are the kinds that a spec may cease to need.
-func prunedKinds(keep []*unstructured.Unstructured, templatesOnly bool) []schema.GroupVersionKind {
+// prunedTemplates are the kinds of templates that a spec may cease to need.
+func prunedTemplates(keep []*unstructured.Unstructured) []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{bootstrapv1.GroupVersion.WithKind("KubeadmConfigTemplate")}
 	for _, object := range keep {
 		kind := object.GroupVersionKind()
@@ -111,10 +111,12 @@ func prunedKinds(keep []*unstructured.Unstructured, templatesOnly bool) []schema
 			kinds = append(kinds, kind)
 		}
 	}
-	if templatesOnly {
-		return kinds
-	}
-	return append(kinds,
+	return kinds
+}
+
+// prunedKinds are all kinds that a spec may cease to need.
+func prunedKinds(keep []*unstructured.Unstructured) []schema.GroupVersionKind {
+	return append(prunedTemplates(keep),
 		clusterv1.GroupVersion.WithKind("MachineHealthCheck"),
 		addonsv1.GroupVersion.WithKind("ClusterResourceSet"),
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"),

@@ -157,43 +157,43 @@ func TestPrune(t *testing.T) {
 	elsewhere.SetNamespace("other")
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "t", errors.New("no"))
 	tests := map[string]struct {
-		attic         attic
-		keep          []*unstructured.Unstructured
-		templatesOnly bool
-		want          result
+		attic attic
+		keep  []*unstructured.Unstructured
+		kinds func([]*unstructured.Unstructured) []schema.GroupVersionKind
+		want  result
 	}{
-		"nothing":                              {attic{}, keep, false, result{}},
-		"everything":                           {attic{objects: slices.Concat(templates, rest)}, keep, false, of(bothTemplates, theRest)},
-		"templates only":                       {attic{objects: slices.Concat(templates, rest)}, keep, true, of(bothTemplates)},
-		"what is to be":                        {attic{objects: slices.Concat(templates, rest)}, slices.Concat(keep, rest, templates[:1]), false, of("KubeadmConfigTemplate/t Background")},
-		"of another cluster":                   {attic{objects: []*unstructured.Unstructured{bare("DevMachineTemplate", "t", "d"), bare("ConfigMap", "t", "d")}}, keep, false, result{}},
-		"of Cluster API's":                     {attic{objects: []*unstructured.Unstructured{labeled}}, keep, false, result{}},
-		"in another namespace":                 {attic{objects: []*unstructured.Unstructured{elsewhere}}, keep, false, result{}},
-		"no template":                          {attic{objects: []*unstructured.Unstructured{bare("MachineDeployment", "t", "c"), bare("Secret", "t", "c"), bare("KubeadmControlPlane", "t", "c")}}, keep, false, result{}},
-		"a MachineDeployment":                  {attic{objects: append(templates, deploymentOf("MachineDeployment", "md", "t"))}, keep, false, result{}},
-		"one of somebody else":                 {attic{objects: append(templates, foreign)}, keep, false, result{}},
-		"a MachineSet":                         {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "t"))}, keep, false, result{}},
-		"another template":                     {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "u"))}, keep, false, of(bothTemplates)},
-		"the control plane":                    {attic{objects: append(templates, controlPlane)}, keep, false, of("KubeadmConfigTemplate/t Background")},
-		"a machine":                            {attic{objects: append(templates, machineOf("m", "t")...)}, keep, false, result{}},
-		"a machine of another":                 {attic{objects: append(templates, machineOf("m", "u")...)}, keep, false, of(bothTemplates)},
-		"a machine that is not there any more": {attic{objects: append(templates, machineOf("m", "t")[1:]...)}, keep, false, of(bothTemplates)},
-		"gone already":                         {attic{objects: templates, deleteErr: apierrors.NewNotFound(schema.GroupResource{}, "t")}, keep, false, of(bothTemplates)},
-		"may not be deleted":                   {attic{objects: templates, deleteErr: forbidden}, keep, false, result{[]string{"KubeadmConfigTemplate/t Background"}, `deleting KubeadmConfigTemplate/t, which is no longer used: x "t" is forbidden: no`}},
-		"may not be listed":                    {attic{objects: templates, listErr: map[string]error{"ConfigMap": forbidden}}, keep, false, result{Err: `listing every ConfigMap of cluster ns/c: x "t" is forbidden: no`}},
-		"nobody knows of the use":              {attic{objects: templates, listErr: map[string]error{"MachineSet": forbidden}}, keep, true, result{Err: `listing every MachineSet of cluster ns/c: x "t" is forbidden: no`}},
+		"nothing":                              {attic{}, keep, prunedKinds, result{}},
+		"everything":                           {attic{objects: slices.Concat(templates, rest)}, keep, prunedKinds, of(bothTemplates, theRest)},
+		"templates only":                       {attic{objects: slices.Concat(templates, rest)}, keep, prunedTemplates, of(bothTemplates)},
+		"what is to be":                        {attic{objects: slices.Concat(templates, rest)}, slices.Concat(keep, rest, templates[:1]), prunedKinds, of("KubeadmConfigTemplate/t Background")},
+		"of another cluster":                   {attic{objects: []*unstructured.Unstructured{bare("DevMachineTemplate", "t", "d"), bare("ConfigMap", "t", "d")}}, keep, prunedKinds, result{}},
+		"of Cluster API's":                     {attic{objects: []*unstructured.Unstructured{labeled}}, keep, prunedKinds, result{}},
+		"in another namespace":                 {attic{objects: []*unstructured.Unstructured{elsewhere}}, keep, prunedKinds, result{}},
+		"no template":                          {attic{objects: []*unstructured.Unstructured{bare("MachineDeployment", "t", "c"), bare("Secret", "t", "c"), bare("KubeadmControlPlane", "t", "c")}}, keep, prunedKinds, result{}},
+		"a MachineDeployment":                  {attic{objects: append(templates, deploymentOf("MachineDeployment", "md", "t"))}, keep, prunedKinds, result{}},
+		"one of somebody else":                 {attic{objects: append(templates, foreign)}, keep, prunedKinds, result{}},
+		"a MachineSet":                         {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "t"))}, keep, prunedKinds, result{}},
+		"another template":                     {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "u"))}, keep, prunedKinds, of(bothTemplates)},
+		"the control plane":                    {attic{objects: append(templates, controlPlane)}, keep, prunedKinds, of("KubeadmConfigTemplate/t Background")},
+		"a machine":                            {attic{objects: append(templates, machineOf("m", "t")...)}, keep, prunedKinds, result{}},
+		"a machine of another":                 {attic{objects: append(templates, machineOf("m", "u")...)}, keep, prunedKinds, of(bothTemplates)},
+		"a machine that is not there any more": {attic{objects: append(templates, machineOf("m", "t")[1:]...)}, keep, prunedKinds, of(bothTemplates)},
+		"gone already":                         {attic{objects: templates, deleteErr: apierrors.NewNotFound(schema.GroupResource{}, "t")}, keep, prunedKinds, of(bothTemplates)},
+		"may not be deleted":                   {attic{objects: templates, deleteErr: forbidden}, keep, prunedKinds, result{[]string{"KubeadmConfigTemplate/t Background"}, `deleting KubeadmConfigTemplate/t, which is no longer used: x "t" is forbidden: no`}},
+		"may not be listed":                    {attic{objects: templates, listErr: map[string]error{"ConfigMap": forbidden}}, keep, prunedKinds, result{Err: `listing every ConfigMap of cluster ns/c: x "t" is forbidden: no`}},
+		"nobody knows of the use":              {attic{objects: templates, listErr: map[string]error{"MachineSet": forbidden}}, keep, prunedTemplates, result{Err: `listing every MachineSet of cluster ns/c: x "t" is forbidden: no`}},
 		"nobody knows the machines": {
-			attic{objects: templates, listErr: map[string]error{"Machine": forbidden}}, keep, true, result{Err: `listing the machines of cluster ns/c: x "t" is forbidden: no`},
+			attic{objects: templates, listErr: map[string]error{"Machine": forbidden}}, keep, prunedTemplates, result{Err: `listing the machines of cluster ns/c: x "t" is forbidden: no`},
 		},
 		"nobody knows of what they were made": {
-			attic{objects: append(templates, machineOf("m", "t")...), listErr: map[string]error{"DevMachine": forbidden}}, keep, true, result{Err: `listing every DevMachine of cluster ns/c: x "t" is forbidden: no`},
+			attic{objects: append(templates, machineOf("m", "t")...), listErr: map[string]error{"DevMachine": forbidden}}, keep, prunedTemplates, result{Err: `listing every DevMachine of cluster ns/c: x "t" is forbidden: no`},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got result
-			if err := test.attic.client().prune(t.Context(), clusterKey(), test.keep, test.templatesOnly); err != nil {
+			if err := test.attic.client().prune(t.Context(), clusterKey(), test.keep, test.kinds(test.keep)); err != nil {
 				got.Err = err.Error()
 			}
 			got.Deleted = test.attic.deleted
@@ -218,7 +218,7 @@ func TestPruneLeavesWhatItDidNotWrite(t *testing.T) {
 		objects = append(objects, object)
 	}
 	a := attic{objects: objects}
-	if err := a.client().prune(t.Context(), clusterKey(), nil, false); err != nil {
+	if err := a.client().prune(t.Context(), clusterKey(), nil, prunedKinds(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"ConfigMap/ours-too Background"}, a.deleted); diff != "" {

@@ -106,8 +106,8 @@ func (r *run) beside(ctx context.Context, step plan.Step) error {
 
 // advance does what can be done at a state of the cluster. It is true when the
 // plan has come to its end.
-func (r *run) advance(ctx context.Context, cluster state.Cluster, exists bool) (bool, error) {
-	if !exists || cluster.Deleting {
+func (r *run) advance(ctx context.Context, cluster state.Cluster) (bool, error) {
+	if isGone(cluster) {
 		return false, gone(r.key)
 	}
 	cluster = cluster.Claim(r.Claimed)
@@ -159,6 +159,26 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 	if step.Moves(v1alpha1.ControlPlaneName) {
 		return r.takeControlPlane(ctx, cluster, step)
 	}
+	moving := r.moving(cluster, step)
+	for _, group := range step.WorkerNodeGroups {
+		part, exists := cluster.Group(group.Name)
+		if step.Kind == plan.Workers && moving >= r.Concurrency {
+			return nil
+		}
+		if r.begun[group.Name] || group.UnderWay || r.scaled[group.Name] && exists && !r.settled(part) {
+			continue
+		}
+		r.begun[group.Name] = true
+		moving++
+		if err := r.takeGroup(ctx, step, group.Name, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moving counts the groups of a step that were begun and are not done.
+func (r *run) moving(cluster state.Cluster, step plan.Step) int {
 	moving := 0
 	for _, group := range step.WorkerNodeGroups {
 		part, _ := cluster.Group(group.Name)
@@ -166,30 +186,24 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 			moving++
 		}
 	}
-	for _, group := range step.WorkerNodeGroups {
-		part, exists := cluster.Group(group.Name)
-		if r.begun[group.Name] || group.UnderWay || step.Kind == plan.Workers && moving >= r.Concurrency || r.scaled[group.Name] && exists && !r.settled(part) {
-			continue
-		}
-		r.begun[group.Name] = true
-		moving++
-		if err := r.takeGroup(ctx, step, group.Name, part, exists); err != nil {
-			return err
-		}
-	}
-	return nil
+	return moving
 }
 
-func (r *run) takeGroup(ctx context.Context, step plan.Step, group string, part state.Part, exists bool) error {
+// takeGroup takes one group through a step; part is empty where there is none yet.
+func (r *run) takeGroup(ctx context.Context, step plan.Step, group string, part state.Part) error {
 	if moves := step.Group(group); step.Kind == plan.Workers && moves.To.Before(moves.From) && part.Ready() > 0 {
 		return &MovedError{Cluster: r.key.String(), Reasons: []string{fmt.Sprintf("a machine of group %s became ready at %s, so it cannot go back to %s", group, part.Version, moves.To)}}
 	}
 	if step.Kind != plan.RemoveWorkers {
 		return r.writePart(ctx, r.step+1, group)
 	}
-	if !exists {
+	if part.Object == "" {
 		return nil
 	}
+	return r.removeGroup(ctx, part)
+}
+
+func (r *run) removeGroup(ctx context.Context, part state.Part) error {
 	_, name, _ := strings.Cut(part.Object, "/")
 	deployment := &clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: name}}
 	err := whileHeld(ctx, func() error {

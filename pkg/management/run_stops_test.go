@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // refusedConnection is what a client says of an API server that is not there.
@@ -42,7 +43,7 @@ func goOn(ctx context.Context, w *world, r *run) error {
 	if err := r.begin(ctx, w.seen); err != nil {
 		return err
 	}
-	_, err := r.advance(ctx, w.seen, true)
+	_, err := r.advance(ctx, w.seen)
 	return err
 }
 
@@ -145,7 +146,7 @@ func TestRunStopsAt(t *testing.T) {
 		},
 		"a cluster that is gone": {
 			func(w *world, r *run) error {
-				_, err := r.advance(w.t.Context(), w.seen, false)
+				_, err := r.advance(w.t.Context(), state.Cluster{})
 				return err
 			},
 			result{Err: "somebody deleted it", Moved: true},

@@ -210,7 +210,7 @@ func TestRunGoesBack(t *testing.T) {
 	late := w.run(p, 1, nil)
 	w.begins(late)
 	var moved *MovedError
-	if _, err := late.advance(t.Context(), w.seen, true); !errors.As(err, &moved) {
+	if _, err := late.advance(t.Context(), w.seen); !errors.As(err, &moved) {
 		t.Errorf("a group with a ready machine goes back: %v", err)
 	}
 	for i := range w.seen.WorkerNodeGroups[0].Machines {
@@ -340,7 +340,7 @@ func TestRunOfAStaleCache(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				done, err := r.advance(t.Context(), stale, true)
+				done, err := r.advance(t.Context(), stale)
 				if err != nil || done {
 					t.Fatalf("done is %t, error is %v", done, err)
 				}

@@ -342,7 +342,7 @@ func (w *world) sees(r *run, step int, want ...string) {
 func (w *world) advances(r *run, step int, want ...string) bool {
 	w.t.Helper()
 	w.writes, w.shown = nil, nil
-	done, err := r.advance(w.t.Context(), w.seen, true)
+	done, err := r.advance(w.t.Context(), w.seen)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -118,11 +118,11 @@ func (e *MovedError) Error() string {
 // write when ctx ends or when the cluster is not what the plan expects; what
 // was begun goes on, and planning anew goes on from there.
 func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgrade) error {
-	cluster, exists, err := c.Observe(ctx, key)
+	cluster, _, err := c.Observe(ctx, key)
 	if err != nil {
 		return err
 	}
-	if err := fits(upgrade, cluster, exists); err != nil {
+	if err := fits(upgrade, cluster); err != nil {
 		return err
 	}
 	if err := c.ChangeRecord(ctx, key, upgrade.Record); err != nil {
@@ -135,8 +135,8 @@ func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgr
 	if err := x.begin(ctx, cluster); err != nil {
 		return c.explain(ctx, err)
 	}
-	if err := c.watch(ctx, key, x.again(), func(cluster state.Cluster, exists bool) (bool, error) {
-		done, err := x.advance(ctx, cluster, exists)
+	if err := c.watch(ctx, key, x.again(), func(cluster state.Cluster, _ bool) (bool, error) {
+		done, err := x.advance(ctx, cluster)
 		if !done && err == nil {
 			err = Stuck(cluster)
 		}
@@ -153,18 +153,22 @@ type executor interface {
 	begin(ctx context.Context, cluster state.Cluster) error
 	// advance does what can be done at a state of the cluster. It is true at the
 	// end of the plan.
-	advance(ctx context.Context, cluster state.Cluster, exists bool) (bool, error)
+	advance(ctx context.Context, cluster state.Cluster) (bool, error)
 	// again signals when to look at the cluster though nothing changed.
 	again() <-chan struct{}
 	// finish looks back, and tidies up.
 	finish(ctx context.Context) error
 }
 
+// isGone reports whether a cluster is not there, which is one without a name, or is
+// being deleted.
+func isGone(cluster state.Cluster) bool { return cluster.Name == "" || cluster.Deleting }
+
 // fits compares a cluster with what a plan was made for.
-func fits(upgrade Upgrade, cluster state.Cluster, exists bool) error {
+func fits(upgrade Upgrade, cluster state.Cluster) error {
 	made := upgrade.Plan.Metadata
 	moved := &MovedError{Cluster: made.Namespace + "/" + made.Name}
-	if !exists || made.UID != cluster.UID {
+	if cluster.Name == "" || made.UID != cluster.UID {
 		moved.Reasons = []string{"the cluster was deleted, or is another one of the same name"}
 		return moved
 	}
@@ -201,7 +205,12 @@ func (r *run) compare(ctx context.Context) error {
 // prune removes what the cluster no longer needs. That it cannot be removed does
 // not matter to the cluster.
 func (r *run) prune(ctx context.Context, last Objects) {
-	if err := r.c.prune(ctx, r.key, append(last.All(), r.Templates...), r.Partial); err != nil {
+	keep := append(last.All(), r.Templates...)
+	kinds := prunedKinds(keep)
+	if r.Partial {
+		kinds = prunedTemplates(keep)
+	}
+	if err := r.c.prune(ctx, r.key, keep, kinds); err != nil {
 		r.Warn(fmt.Sprintf("the upgrade is done, and what it no longer needs could not be removed: %v", err))
 	}
 }

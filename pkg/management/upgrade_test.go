@@ -23,29 +23,27 @@ func TestFits(t *testing.T) {
 	const another = "\n  the cluster was deleted, or is another one of the same name"
 	tests := map[string]struct {
 		change func(*state.Cluster)
-		exists bool
 		want   []string
 		groups []string
 	}{
-		"the same":            {func(*state.Cluster) {}, true, nil, nil},
-		"its machines go on":  {func(c *state.Cluster) { c.WorkerNodeGroups[0].Machines = nil; c.ControlPlane.Settled = false }, true, nil, nil},
-		"deleted":             {func(c *state.Cluster) { *c = state.Cluster{} }, false, []string{another}, nil},
-		"deleted, as it was":  {func(*state.Cluster) {}, false, []string{another}, nil},
-		"another of its name": {func(c *state.Cluster) { c.UID = "other" }, true, []string{another}, nil},
-		"being deleted":       {func(c *state.Cluster) { c.Deleting = true }, true, []string{"\n  the cluster is being deleted"}, nil},
-		"the Cluster":         {func(c *state.Cluster) { c.Generation = 2 }, true, []string{"\n  Cluster/c has changed: its generation is 2, and was 1"}, nil},
-		"the control plane":   {func(c *state.Cluster) { c.ControlPlane.Generation = 7 }, true, []string{"\n  KubeadmControlPlane/c has changed: its generation is 7, and was 1"}, nil},
-		"a group":             {func(c *state.Cluster) { c.WorkerNodeGroups[1].Generation = 2 }, true, []string{"\n  MachineDeployment/c-md-1 has changed: its generation is 2, and was 1"}, nil},
-		"a group less":        {func(c *state.Cluster) { c.WorkerNodeGroups = c.WorkerNodeGroups[:1] }, true, []string{"\n  MachineDeployment/c-md-1 is gone"}, nil},
-		"a group more":        {func(c *state.Cluster) { c.WorkerNodeGroups = append(c.WorkerNodeGroups, aPart("md-2", "v1.33.1")) }, true, []string{"\n  MachineDeployment/c-md-2 is new"}, nil},
+		"the same":            {func(*state.Cluster) {}, nil, nil},
+		"its machines go on":  {func(c *state.Cluster) { c.WorkerNodeGroups[0].Machines = nil; c.ControlPlane.Settled = false }, nil, nil},
+		"deleted":             {func(c *state.Cluster) { *c = state.Cluster{} }, []string{another}, nil},
+		"another of its name": {func(c *state.Cluster) { c.UID = "other" }, []string{another}, nil},
+		"being deleted":       {func(c *state.Cluster) { c.Deleting = true }, []string{"\n  the cluster is being deleted"}, nil},
+		"the Cluster":         {func(c *state.Cluster) { c.Generation = 2 }, []string{"\n  Cluster/c has changed: its generation is 2, and was 1"}, nil},
+		"the control plane":   {func(c *state.Cluster) { c.ControlPlane.Generation = 7 }, []string{"\n  KubeadmControlPlane/c has changed: its generation is 7, and was 1"}, nil},
+		"a group":             {func(c *state.Cluster) { c.WorkerNodeGroups[1].Generation = 2 }, []string{"\n  MachineDeployment/c-md-1 has changed: its generation is 2, and was 1"}, nil},
+		"a group less":        {func(c *state.Cluster) { c.WorkerNodeGroups = c.WorkerNodeGroups[:1] }, []string{"\n  MachineDeployment/c-md-1 is gone"}, nil},
+		"a group more":        {func(c *state.Cluster) { c.WorkerNodeGroups = append(c.WorkerNodeGroups, aPart("md-2", "v1.33.1")) }, []string{"\n  MachineDeployment/c-md-2 is new"}, nil},
 		"somebody else's group": {func(c *state.Cluster) {
 			c.WorkerNodeGroups = append(c.WorkerNodeGroups, state.Part{Object: "MachineDeployment/x", Foreign: true})
-		}, true, []string{"\n  MachineDeployment/x is new"}, nil},
+		}, []string{"\n  MachineDeployment/x is new"}, nil},
 		"everything": {
 			func(c *state.Cluster) {
 				c.Generation = 2
 				c.WorkerNodeGroups = []state.Part{aPart("md-3", "v1.33.1"), aPart("md-2", "v1.33.1")}
-			}, true, []string{
+			}, []string{
 				"\n  Cluster/c has changed: its generation is 2, and was 1", "\n  MachineDeployment/c-md-0 is gone", "\n  MachineDeployment/c-md-1 is gone",
 				"\n  MachineDeployment/c-md-2 is new", "\n  MachineDeployment/c-md-3 is new",
 			}, nil,
@@ -53,13 +51,13 @@ func TestFits(t *testing.T) {
 		"another group, beside one": {func(c *state.Cluster) {
 			c.WorkerNodeGroups[1].Generation = 2
 			c.WorkerNodeGroups = append(c.WorkerNodeGroups, aPart("md-2", "v1.33.1"))
-		}, true, nil, []string{"md-0"}},
+		}, nil, []string{"md-0"}},
 		"the group itself": {
-			func(c *state.Cluster) { c.WorkerNodeGroups[0].Generation = 2 }, true,
+			func(c *state.Cluster) { c.WorkerNodeGroups[0].Generation = 2 },
 			[]string{"\n  MachineDeployment/c-md-0 has changed: its generation is 2, and was 1"}, []string{"md-0"},
 		},
 		"the control plane, beside a group": {
-			func(c *state.Cluster) { c.ControlPlane.Generation = 7 }, true,
+			func(c *state.Cluster) { c.ControlPlane.Generation = 7 },
 			[]string{"\n  KubeadmControlPlane/c has changed: its generation is 7, and was 1"}, []string{"md-0"},
 		},
 	}
@@ -76,7 +74,7 @@ func TestFits(t *testing.T) {
 				}
 				want += reason
 			}
-			if err := fits(Upgrade{Plan: plan.Plan{Metadata: metadata}, Groups: test.groups}, cluster, test.exists); err != nil {
+			if err := fits(Upgrade{Plan: plan.Plan{Metadata: metadata}, Groups: test.groups}, cluster); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -179,7 +179,7 @@ func unquotedIn(list *parse.ListNode) []string {
 			}
 			if !quotes(node.Pipe) {
 				problems = append(problems, node.String())
-			} else if !wholeValue(list.Nodes, i, embeds(node.Pipe)) {
+			} else if !wholeValue(list.Nodes, i) && !(embeds(node.Pipe) && below(list.Nodes, i)) {
 				problems = append(problems, node.String()+" is not a whole value")
 			}
 		case *parse.TemplateNode:
@@ -209,16 +209,24 @@ func calls(pipe *parse.PipeNode, name string) bool {
 	return ok && function.Ident == name
 }
 
-// wholeValue tells whether the i-th node stands alone behind "field: " or "- ",
-// or below "field:", or is the rest of a mapping.
-func wholeValue(nodes []parse.Node, i int, embedded bool) bool {
-	if embedded && i == 0 {
-		return true
-	}
+// wholeValue reports whether the i-th node stands alone behind "field: " or "- ".
+func wholeValue(nodes []parse.Node, i int) bool {
+	return behind(nodes, i, ": ", "- ") && endsLine(nodes, i)
+}
+
+// below reports whether the i-th node stands alone below "field:", or is the rest of a
+// mapping.
+func below(nodes []parse.Node, i int) bool {
+	return i == 0 || behind(nodes, i, ":") && endsLine(nodes, i)
+}
+
+// behind reports whether the text before the i-th node has one of these ends.
+func behind(nodes []parse.Node, i int, ends ...string) bool {
 	before, ok := nodes[max(i-1, 0)].(*parse.TextNode)
-	if !ok || !strings.HasSuffix(string(before.Text), ": ") && !strings.HasSuffix(string(before.Text), "- ") && !(embedded && strings.HasSuffix(string(before.Text), ":")) {
-		return false
-	}
+	return ok && slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(string(before.Text), end) })
+}
+
+func endsLine(nodes []parse.Node, i int) bool {
 	if i+1 == len(nodes) {
 		return true
 	}

@@ -28,7 +28,11 @@ func (r renderer) networkPlugin() ([]templater.Object, error) {
 		if cilium.SkipUpgrade != nil && *cilium.SkipUpgrade {
 			strategy = addonsv1.ClusterResourceSetStrategyApplyOnce
 		}
-		files, err = ciliumManifests(*cilium, r.ipv6())
+		manifests := ciliumManifests
+		if r.ipv6() {
+			manifests = ciliumOnIPv6
+		}
+		files, err = manifests(*cilium)
 	} else {
 		files, err = kindnetdManifests(network.Pods.CIDRBlocks[0])
 	}
@@ -49,11 +53,26 @@ func kindnetdManifests(pods string) (map[string]string, error) {
 
 // ciliumManifests are the manifests of Cilium with the settings of the spec in
 // its ConfigMap.
-func ciliumManifests(settings v1alpha1.Cilium, ipv6 bool) (map[string]string, error) {
+func ciliumManifests(settings v1alpha1.Cilium) (map[string]string, error) {
+	return ciliumWith(ciliumSettings(settings), `"127.0.0.1"`)
+}
+
+// ciliumOnIPv6 are those of a cluster without IPv4.
+func ciliumOnIPv6(settings v1alpha1.Cilium) (map[string]string, error) {
+	keys := ciliumSettings(settings)
+	keys["enable-ipv4"], keys["enable-ipv6"] = "false", "true"
+	keys["operator-api-serve-addr"] = "[::1]:9234"
+	return ciliumWith(keys, `"::1"`)
+}
+
+// ciliumWith has these keys in the ConfigMap, and probes of a loopback address, which
+// are all that names one.
+func ciliumWith(keys map[string]string, loopback string) (map[string]string, error) {
 	manifest, err := addOnFile("cilium.yaml")
 	if err != nil {
 		return nil, err
 	}
+	manifest = strings.ReplaceAll(manifest, `"127.0.0.1"`, loopback)
 	text, err := addOnFile("cilium-config.yaml")
 	if err != nil {
 		return nil, err
@@ -62,13 +81,7 @@ func ciliumManifests(settings v1alpha1.Cilium, ipv6 bool) (map[string]string, er
 	if err := yaml.UnmarshalStrict([]byte(text), &configMap); err != nil {
 		return nil, fmt.Errorf("reading the configuration of Cilium: %w", err)
 	}
-	maps.Copy(configMap.Data, ciliumSettings(settings))
-	if ipv6 {
-		configMap.Data["enable-ipv4"], configMap.Data["enable-ipv6"] = "false", "true"
-		configMap.Data["operator-api-serve-addr"] = "[::1]:9234"
-		// The probes are all that names an address.
-		manifest = strings.ReplaceAll(manifest, `"127.0.0.1"`, `"::1"`)
-	}
+	maps.Copy(configMap.Data, keys)
 	written, err := yaml.Marshal(configMap)
 	if err != nil {
 		return nil, fmt.Errorf("writing the configuration of Cilium: %w", err)

@@ -74,7 +74,11 @@ func TestCiliumManifests(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files, err := ciliumManifests(test.settings, test.ipv6)
+			manifests := ciliumManifests
+			if test.ipv6 {
+				manifests = ciliumOnIPv6
+			}
+			files, err := manifests(test.settings)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -94,7 +94,9 @@ func (p *planner) rolling(group string) []string {
 // templates are the groups that get other machines of the same version. They
 // are begun at once, whatever else goes on.
 func (p *planner) templates() {
-	p.addGroups(p.templateStep(false))
+	step := p.templateStep(func(part Part) bool { return part.Outdated == 0 })
+	step.Beside = true
+	p.addGroups(step)
 }
 
 // templatesAfterwards are those that begin when a rollout under way is done,
@@ -107,17 +109,18 @@ func (p *planner) templatesAfterwards() {
 		p.withChanges(&step)
 		p.add(step)
 	}
-	p.addGroups(p.templateStep(true))
+	p.addGroups(p.templateStep(func(part Part) bool { return part.Outdated > 0 }))
 }
 
 const templateReason = "keeps its version, and these fields are those of new machines only"
 
-func (p *planner) templateStep(underWay bool) Step {
-	step := Step{Kind: Template, Beside: !underWay, Reason: templateReason}
+// templateStep is about the groups among them that are chosen.
+func (p *planner) templateStep(chosen func(Part) bool) Step {
+	step := Step{Kind: Template, Reason: templateReason}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
 		rolls := exists && p.rollsOnly(group.Name) && !part.GoesBack(group.Version)
-		if !rolls || (part.Outdated > 0) != underWay {
+		if !rolls || !chosen(part) {
 			continue
 		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{

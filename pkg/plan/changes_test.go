@@ -14,10 +14,12 @@ func long(p plan.Plan) []string {
 	for _, step := range p.Steps {
 		parts := []string{}
 		if len(step.WorkerNodeGroups) == 0 {
-			parts = append(parts, machines(move(step.From, step.To), step.MachinesReplaced, step.MachinesAdded, step.MachinesRemoved, false, step.Changes))
+			parts = append(parts, machines(move(step.From, step.To), plan.Group{
+				MachinesReplaced: step.MachinesReplaced, MachinesAdded: step.MachinesAdded, MachinesRemoved: step.MachinesRemoved, Changes: step.Changes,
+			}))
 		}
 		for _, g := range step.WorkerNodeGroups {
-			parts = append(parts, machines(g.Name+" "+move(g.From, g.To), g.MachinesReplaced, g.MachinesAdded, g.MachinesRemoved, g.Approximate, g.Changes))
+			parts = append(parts, machines(g.Name+" "+move(g.From, g.To), g))
 		}
 		lines = append(lines, kind(step)+": "+strings.Join(parts, "; "))
 	}
@@ -26,20 +28,20 @@ func long(p plan.Plan) []string {
 		p.MachinesAdded.Workers, p.MachinesRemoved.Workers, p.MachinesReplaced.Workers))
 }
 
-func machines(text string, replaced, added, removed int, approximate bool, changes []string) string {
+func machines(text string, g plan.Group) string {
 	for _, count := range []struct {
 		verb  string
 		count int
-	}{{"replaces", replaced}, {"adds", added}, {"removes", removed}} {
+	}{{"replaces", g.MachinesReplaced}, {"adds", g.MachinesAdded}, {"removes", g.MachinesRemoved}} {
 		if count.count > 0 {
 			text += fmt.Sprintf(" %s %d", count.verb, count.count)
 		}
 	}
-	if approximate {
+	if g.Approximate {
 		text += " about"
 	}
-	if len(changes) > 0 {
-		text += fmt.Sprintf(" %v", changes)
+	if len(g.Changes) > 0 {
+		text += fmt.Sprintf(" %v", g.Changes)
 	}
 	return text
 }

@@ -28,7 +28,7 @@ func Compute(in Input) (Plan, error) {
 		return Plan{}, &ImpossibleError{Reasons: reasons}
 	}
 	p.detach()
-	p.giveBack(true)
+	p.giveBackFirst()
 	p.inPlace()
 	p.templates()
 	p.ownFirst()
@@ -41,7 +41,7 @@ func Compute(in Input) (Plan, error) {
 			p.controlPlane(stop)
 		}
 	}
-	p.giveBack(false)
+	p.giveBackLast()
 	p.besideUnderWay()
 	for _, step := range p.plan.Steps {
 		p.plan.count(step)

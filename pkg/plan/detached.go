@@ -148,20 +148,26 @@ func (p *planner) detach() {
 	p.addAll(step)
 }
 
-// giveBack returns the groups to the topology that are no longer pinned: first
-// those that are where it is, in the end those that got there on their own.
-func (p *planner) giveBack(first bool) {
+// giveBackFirst returns the groups to the topology that are no longer pinned and that
+// are where it is.
+func (p *planner) giveBackFirst() {
+	p.giveBack(p.in.returnsFirst, func(group string) v1alpha1.Version { return p.in.Start.WorkerNodeGroups[group].Version })
+}
+
+// giveBackLast returns those that got there on their own.
+func (p *planner) giveBackLast() {
+	p.giveBack(func(group TargetGroup) bool { return !p.in.returnsFirst(group) }, func(group string) v1alpha1.Version { return p.plan.To.WorkerNodeGroups[group] })
+}
+
+func (p *planner) giveBack(chosen func(TargetGroup) bool, version func(group string) v1alpha1.Version) {
 	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API takes it along again"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if p.in.Chain == nil || group.Pinned || !part.Detached && !part.Between || p.in.returnsFirst(group) != first {
+		if p.in.Chain == nil || group.Pinned || !part.Detached && !part.Between || !chosen(group) {
 			continue
 		}
-		version := p.plan.To.WorkerNodeGroups[group.Name]
-		if first {
-			version = part.Version
-		}
-		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: version, To: version})
+		at := version(group.Name)
+		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: at, To: at})
 	}
 	p.addAll(step)
 }

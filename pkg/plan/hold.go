@@ -86,7 +86,8 @@ func (p Plan) HeldNotes(begun bool, holds []state.Hold) []string {
 	var notes []string
 	for _, hold := range holds {
 		for next := range len(p.Steps) + 1 {
-			if p.Held(next, begun, []state.Hold{hold}) == nil {
+			held := p.Held(next, begun, []state.Hold{hold})
+			if held == nil {
 				continue
 			}
 			where := "the end of the upgrade"

@@ -11,21 +11,35 @@ import (
 // takes along comes first: nothing waits in between.
 func (p *planner) rest(stop int) {
 	before := len(p.plan.Steps)
-	p.addGroups(p.rollouts(stop, false))
-	p.addGroups(p.rollouts(stop, true))
+	p.addGroups(p.rollouts(stop, byTopology))
+	p.addGroups(p.rollouts(stop, byRun))
 	p.addGroups(p.arrivals(stop))
-	for _, forced := range []bool{true, false} {
-		p.addGroups(p.removals(stop, forced))
-	}
+	p.addGroups(p.forcedRemovals(stop))
+	p.addGroups(p.removals(func(d departure) bool { return d.stop == stop && !d.forced }))
 	slices.SortStableFunc(p.plan.Steps[before:], func(a, b Step) int { return compareBools(a.Detached, b.Detached) })
+}
+
+// mover is who moves a group.
+type mover string
+
+const (
+	byTopology mover = "Cluster API, which takes it along with the topology"
+	byRun      mover = "the run of the upgrade"
+)
+
+func (p *planner) mover(group string) mover {
+	if p.own[group] {
+		return byRun
+	}
+	return byTopology
 }
 
 // rollouts of the groups that move while the control plane rests at a stop: those
 // that Cluster API takes along, or the others.
-func (p *planner) rollouts(stop int, own bool) Step {
+func (p *planner) rollouts(stop int, by mover) Step {
 	step := Step{Kind: Workers}
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.own[group.Name] != own {
+		if p.mover(group.Name) != by {
 			continue
 		}
 		i := slices.IndexFunc(p.hops[group.Name], func(h hop) bool { return h.stop == stop })
@@ -45,7 +59,7 @@ func (p *planner) rollouts(stop int, own bool) Step {
 		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, move)
 	}
-	step.Reason = p.whyNow(stop, step.WorkerNodeGroups, own) + p.deferred(step.WorkerNodeGroups)
+	step.Reason = p.whyNow(stop, step.WorkerNodeGroups, by) + p.deferred(step.WorkerNodeGroups)
 	return step
 }
 
@@ -81,7 +95,7 @@ func (p *planner) machines(group TargetGroup) int {
 
 // whyNow says why groups move while the control plane rests at a stop: because
 // its next move would leave some of them behind, or because it has arrived.
-func (p *planner) whyNow(stop int, groups []Group, own bool) string {
+func (p *planner) whyNow(stop int, groups []Group, by mover) string {
 	for _, next := range p.road.stops[stop+1:] {
 		var forced []string
 		for _, group := range groups {
@@ -93,7 +107,7 @@ func (p *planner) whyNow(stop int, groups []Group, own bool) string {
 			return fmt.Sprintf("before the control plane goes to %s: %s would be too old beside it", next, list(forced))
 		}
 	}
-	if slices.ContainsFunc(groups, func(g Group) bool { return p.in.Chain != nil && !own && g.To != p.in.Target.ControlPlane }) {
+	if slices.ContainsFunc(groups, func(g Group) bool { return p.in.Chain != nil && by == byTopology && g.To != p.in.Target.ControlPlane }) {
 		return "before the topology gets its next version: Cluster API takes all parts to one first"
 	}
 	return "the version that the spec asks for"
@@ -125,13 +139,17 @@ func (p *planner) arrivals(stop int) Step {
 	return step
 }
 
-func (p *planner) removals(stop int, forced bool) Step {
+// forcedRemovals are those of groups that would be too old after a stop.
+func (p *planner) forcedRemovals(stop int) Step {
+	step := p.removals(func(d departure) bool { return d.stop == stop && d.forced })
+	step.Reason += fmt.Sprintf(", and too old beside a control plane at %s", p.road.stops[min(stop+1, p.road.last())])
+	return step
+}
+
+func (p *planner) removals(chosen func(departure) bool) Step {
 	step := Step{Kind: RemoveWorkers, Reason: "no longer in the spec"}
-	if forced {
-		step.Reason += fmt.Sprintf(", and too old beside a control plane at %s", p.road.stops[min(stop+1, p.road.last())])
-	}
 	for _, leaves := range p.removed {
-		if leaves.stop == stop && leaves.forced == forced {
+		if chosen(leaves) {
 			part := p.in.Start.WorkerNodeGroups[leaves.group]
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: leaves.group, From: part.Version, MachinesRemoved: part.Machines})
 		}

@@ -64,8 +64,8 @@ func cilium(config v1alpha1.Cilium, pods netip.Prefix, path *field.Path) field.E
 	errs := slices.Concat(
 		oneOf(config.PolicyEnforcementMode, []string{"default", "always", "never"}, path.Child("policyEnforcementMode")),
 		oneOf(config.RoutingMode, []string{"overlay", "direct"}, path.Child("routingMode")),
-		nativeRouting(config.IPv4NativeRoutingCIDR, config.RoutingMode, "10.0.0.0/8", true, pods, path.Child("ipv4NativeRoutingCIDR")),
-		nativeRouting(config.IPv6NativeRoutingCIDR, config.RoutingMode, "fd00::/48", false, pods, path.Child("ipv6NativeRoutingCIDR")),
+		nativeRouting(config.IPv4NativeRoutingCIDR, config.RoutingMode, ipFamily{"10.0.0.0/8", netip.Addr.Is4}, pods, path.Child("ipv4NativeRoutingCIDR")),
+		nativeRouting(config.IPv6NativeRoutingCIDR, config.RoutingMode, ipFamily{"fd00::/48", netip.Addr.Is6}, pods, path.Child("ipv6NativeRoutingCIDR")),
 	)
 	if config.SkipUpgrade != nil && *config.SkipUpgrade && config.PolicyEnforcementMode != "" {
 		errs = append(errs, field.Forbidden(path.Child("policyEnforcementMode"), "must not be given together with skipUpgrade, which leaves Cilium alone; remove one of the two"))
@@ -84,17 +84,23 @@ func oneOf(value string, values []string, path *field.Path) field.ErrorList {
 	return nil
 }
 
+// ipFamily is one of the two IP versions.
+type ipFamily struct {
+	example string // of a network
+	has     func(netip.Addr) bool
+}
+
 // nativeRouting is the network of one IP version that is reached without masquerading.
-func nativeRouting(text, mode, example string, ipv4 bool, pods netip.Prefix, path *field.Path) field.ErrorList {
+func nativeRouting(text, mode string, family ipFamily, pods netip.Prefix, path *field.Path) field.ErrorList {
 	if text == "" {
-		if mode == "direct" && pods.IsValid() && pods.Addr().Is4() == ipv4 {
-			return field.ErrorList{field.Required(path, "the network that routing mode direct reaches, such as "+example)}
+		if mode == "direct" && pods.IsValid() && family.has(pods.Addr()) {
+			return field.ErrorList{field.Required(path, "the network that routing mode direct reaches, such as "+family.example)}
 		}
 		return nil
 	}
-	network, errs := cidr(text, example, path)
-	if network.IsValid() && network.Addr().Is4() != ipv4 {
-		errs = append(errs, field.Invalid(path, text, "is of the other IP version; use a network such as "+example))
+	network, errs := cidr(text, family.example, path)
+	if network.IsValid() && !family.has(network.Addr()) {
+		errs = append(errs, field.Invalid(path, text, "is of the other IP version; use a network such as "+family.example))
 	}
 	return errs
 }

@@ -66,19 +66,22 @@ func moves(step plan.Step) []move {
 		if step.Kind == plan.InPlace && step.MachinesAdded+step.MachinesRemoved == 0 {
 			who = "cluster" // as a whole, the control plane among it
 		}
-		what := fromTo(step.Kind, step.From, step.To, len(step.Changes) == 0)
-		return []move{{who, what, machines(step.MachinesReplaced, step.MachinesAdded, step.MachinesRemoved, step.UnderWay, false)}}
+		what := fromTo(step.Kind, step.From, step.To, step.Changes)
+		return []move{{who, what, machines(plan.Group{
+			MachinesReplaced: step.MachinesReplaced, MachinesAdded: step.MachinesAdded, MachinesRemoved: step.MachinesRemoved, UnderWay: step.UnderWay,
+		})}}
 	}
 	all := make([]move, len(step.WorkerNodeGroups))
 	for i, group := range step.WorkerNodeGroups {
-		what := fromTo(step.Kind, group.From, group.To, len(group.Changes) == 0)
-		all[i] = move{group.Name, what, machines(group.MachinesReplaced, group.MachinesAdded, group.MachinesRemoved, step.UnderWay || group.UnderWay, group.Approximate)}
+		what := fromTo(step.Kind, group.From, group.To, group.Changes)
+		group.UnderWay = group.UnderWay || step.UnderWay
+		all[i] = move{group.Name, what, machines(group)}
 	}
 	return all
 }
 
-// fromTo says what becomes of a part; alone are counts that no field changes with.
-func fromTo(kind plan.Kind, from, to v1alpha1.Version, alone bool) string {
+// fromTo says what becomes of a part; where no field changes, its count does.
+func fromTo(kind plan.Kind, from, to v1alpha1.Version, changes []string) string {
 	switch kind {
 	case plan.ControlPlane, plan.Workers:
 		return fmt.Sprintf("%s -> %s", from, to)
@@ -93,30 +96,30 @@ func fromTo(kind plan.Kind, from, to v1alpha1.Version, alone bool) string {
 	case plan.Return:
 		return "returned at " + to.String()
 	default:
-		if alone {
+		if len(changes) == 0 {
 			return "scaled"
 		}
 		return "changed in place"
 	}
 }
 
-// machines says how many a move takes; under way are those still to do.
-func machines(replaced, added, removed int, underWay, approximate bool) string {
+// machines says how many the move of a group takes; under way are those still to do.
+func machines(g plan.Group) string {
 	still := ""
-	if underWay {
+	if g.UnderWay {
 		still = "still to be "
 	}
 	var parts []string
 	for _, count := range []struct {
 		n    int
 		what string
-	}{{replaced, "replaced"}, {added, "added"}, {removed, "removed"}} {
+	}{{g.MachinesReplaced, "replaced"}, {g.MachinesAdded, "added"}, {g.MachinesRemoved, "removed"}} {
 		if count.n > 0 {
 			parts = append(parts, counted(count.n, "machine")+" "+still+count.what)
 		}
 	}
 	text := cmp.Or(strings.Join(parts, ", "), "no machine replaced")
-	if approximate {
+	if g.Approximate {
 		text += " (now; an autoscaler decides)"
 	}
 	return text

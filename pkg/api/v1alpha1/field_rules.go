@@ -48,19 +48,28 @@ func disabled(node *yaml.Node) bool {
 // ruleFor is the rule for a field of the document.
 func (r *reader) ruleFor(at *field.Path) (fieldRule, bool) {
 	path := indices.ReplaceAllString(at.String(), "")
-	if rule, ok := find(fieldRules, r.kind+"."+path, r.anyCase); ok {
+	find := findExactly
+	if r.anyCase {
+		find = findInAnyCase
+	}
+	if rule, ok := find(fieldRules, r.kind+"."+path); ok {
 		return rule, true
 	}
 	if _, ofSpec := documentKinds()[r.kind]; !ofSpec {
 		return fieldRule{}, false
 	}
-	return find(objectRules, path, r.anyCase)
+	return find(objectRules, path)
 }
 
-// find looks up a path, in any case where that is asked for.
-func find(rules map[string]fieldRule, path string, anyCase bool) (fieldRule, bool) {
-	if rule, ok := rules[path]; ok || !anyCase {
-		return rule, ok
+func findExactly(rules map[string]fieldRule, path string) (fieldRule, bool) {
+	rule, ok := rules[path]
+	return rule, ok
+}
+
+// findInAnyCase prefers the path as it is.
+func findInAnyCase(rules map[string]fieldRule, path string) (fieldRule, bool) {
+	if rule, ok := rules[path]; ok {
+		return rule, true
 	}
 	for of, rule := range rules {
 		if strings.EqualFold(of, path) {

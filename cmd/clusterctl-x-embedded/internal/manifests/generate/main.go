@@ -121,7 +121,10 @@ func (m *manifests) addObject(c component, raw []byte) error {
 		if err := json.Unmarshal(raw, &crd); err != nil {
 			return err
 		}
-		establish(&crd, c.contract)
+		if c.contract {
+			labelContract(&crd)
+		}
+		establish(&crd)
 		m.CRDs = append(m.CRDs, crd)
 	case "MutatingWebhookConfiguration":
 		var webhook admissionregistrationv1.MutatingWebhookConfiguration
@@ -143,16 +146,19 @@ func (m *manifests) addObject(c component, raw []byte) error {
 	return nil
 }
 
+// labelContract says which versions of Cluster API's contract a CRD has, where its
+// own manifest does not.
+func labelContract(crd *apiextensionsv1.CustomResourceDefinition) {
+	if crd.Labels == nil {
+		crd.Labels = map[string]string{}
+	}
+	crd.Labels["cluster.x-k8s.io/v1beta1"] = "v1beta1"
+	crd.Labels["cluster.x-k8s.io/v1beta2"] = "v1beta2"
+}
+
 // establish gives a CRD the status that the API server's controllers would
 // come to: names accepted, established, the storage version stored.
-func establish(crd *apiextensionsv1.CustomResourceDefinition, contract bool) {
-	if contract {
-		if crd.Labels == nil {
-			crd.Labels = map[string]string{}
-		}
-		crd.Labels["cluster.x-k8s.io/v1beta1"] = "v1beta1"
-		crd.Labels["cluster.x-k8s.io/v1beta2"] = "v1beta2"
-	}
+func establish(crd *apiextensionsv1.CustomResourceDefinition) {
 	names := crd.Spec.Names
 	if names.ListKind == "" {
 		names.ListKind = names.Kind + "List"
