@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -21,6 +22,10 @@ type Ports struct {
 	ProvidersWebhook int `json:"providersWebhook"`
 	ProvidersHealth  int `json:"providersHealth"`
 	SimulatorDebug   int `json:"simulatorDebug"`
+	// Claim is listened on for as long as the instance runs, before any other port is:
+	// it keeps the block from instances in other state directories. Instances of older
+	// releases have none.
+	Claim int `json:"claim,omitempty"`
 	// Simulated clusters get FirstCluster to LastCluster, one port each.
 	FirstCluster int `json:"firstCluster"`
 	LastCluster  int `json:"lastCluster"`
@@ -44,6 +49,7 @@ func portBlock(first int) Ports {
 		ProvidersWebhook: first + 5,
 		ProvidersHealth:  first + 6,
 		SimulatorDebug:   first + 7,
+		Claim:            first + 8,
 		FirstCluster:     first + 10,
 		LastCluster:      first + blockSize - 1,
 	}
@@ -71,11 +77,12 @@ func (p Ports) taken() int {
 }
 
 func free(host string, port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))) //nolint:noctx // it answers at once
-	if err != nil {
-		return false
-	}
-	return listener.Close() == nil
+	listener, err := listenOn(host, port)
+	return err == nil && listener.Close() == nil
+}
+
+func listenOn(host string, port int) (net.Listener, error) {
+	return net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))) //nolint:noctx // it answers at once
 }
 
 func (i Instance) readPorts() (Ports, error) {
@@ -84,23 +91,40 @@ func (i Instance) readPorts() (Ports, error) {
 	return ports, err
 }
 
-// ClaimPorts returns the ports of the instance. The first call picks the first
-// block that no other instance owns and nobody listens on. It fails, naming the
-// port, where another process has taken one since.
-func (i Instance) ClaimPorts() (Ports, error) {
+// ClaimPorts returns the ports of the instance, which are claimed until the closer is
+// closed. The first call picks the first block that no other instance owns and nobody
+// listens on. It fails, naming the port, where another process has taken one since.
+func (i Instance) ClaimPorts() (Ports, io.Closer, error) {
+	var claim net.Listener
+	take := func(ports Ports) int {
+		var err error
+		if claim, err = listenOn("127.0.0.1", ports.Claim); err != nil {
+			return ports.Claim
+		}
+		port := ports.taken()
+		if port != 0 && claim.Close() != nil {
+			return ports.Claim
+		}
+		return port
+	}
 	ports, err := i.readPorts()
 	if errors.Is(err, fs.ErrNotExist) {
-		return i.choosePorts(Ports.taken)
+		ports, err = i.choosePorts(take)
+		if err == nil {
+			return ports, claim, nil
+		}
 	}
 	if err != nil {
-		return Ports{}, err
+		return Ports{}, nil, err
 	}
-	if port := ports.taken(); port != 0 {
-		return Ports{}, fmt.Errorf("port %d of embedded management cluster %q is taken by another process: end that process, or use another instance with --name", port, i.Name)
+	if port := take(ports); port != 0 {
+		return Ports{}, nil, fmt.Errorf("port %d of embedded management cluster %q is taken by another process: end that process, or use another instance with --name", port, i.Name)
 	}
-	return ports, nil
+	return ports, claim, nil
 }
 
+// choosePorts picks the first block of which no port is taken, as a function says that
+// may claim the block.
 func (i Instance) choosePorts(taken func(Ports) int) (_ Ports, err error) {
 	all := filepath.Dir(i.Dir)
 	lock, err := acquire(filepath.Join(all, "ports.lock"))

@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func TestPortBlock(t *testing.T) {
 	t.Parallel()
 	want := Ports{
 		APIServer: 20000, EtcdClient: 20001, EtcdPeer: 20002, CoreWebhook: 20003, CoreHealth: 20004,
-		ProvidersWebhook: 20005, ProvidersHealth: 20006, SimulatorDebug: 20007, FirstCluster: 20010, LastCluster: 20999,
+		ProvidersWebhook: 20005, ProvidersHealth: 20006, SimulatorDebug: 20007, Claim: 20008, FirstCluster: 20010, LastCluster: 20999,
 	}
 	if diff := cmp.Diff(want, portBlock(20000)); diff != "" {
 		t.Errorf("ports (-want +got):\n%s", diff)
@@ -129,9 +130,11 @@ func TestClaimPortsAtOnce(t *testing.T) {
 	var claims errgroup.Group
 	for n, i := range instances {
 		claims.Go(func() (err error) {
-			if got[n], err = i.ClaimPorts(); err != nil {
+			var claim io.Closer
+			if got[n], claim, err = i.ClaimPorts(); err != nil {
 				return err
 			}
+			claimed(t, claim)
 			blocks[n] = portBlock(got[n].APIServer / blockSize * blockSize)
 			kept[n], err = i.readPorts()
 			return err
@@ -149,6 +152,53 @@ func TestClaimPortsAtOnce(t *testing.T) {
 	if got[0] == got[1] {
 		t.Errorf("both instances have %v", got[0])
 	}
+}
+
+// claimed ends a claim with the test.
+func claimed(t *testing.T, claim io.Closer) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := claim.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestClaimPortsInTwoHomes: what an instance in one state directory has claimed, and does
+// not listen on yet, is taken for one in another.
+//
+// It runs before the parallel tests, which claim the ports that it gives back.
+func TestClaimPortsInTwoHomes(t *testing.T) { //nolint:paralleltest // see above
+	first, claim, err := inHome(t, t.TempDir(), "a").ClaimPorts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := inHome(t, t.TempDir(), "a")
+	second, otherClaim, err := other.ClaimPorts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed(t, otherClaim)
+	if first == second {
+		t.Errorf("both have %v", first)
+	}
+	// Ports that are kept are claimed again at each start.
+	again := inHome(t, t.TempDir(), "a")
+	if err := writeJSON(again.portsFile(), first); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`port %d of embedded management cluster "a" is taken by another process: end that process, or use another instance with --name`, first.Claim)
+	if _, _, err := again.ClaimPorts(); text(err) != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if err := claim.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, claim, err := again.ClaimPorts()
+	if err != nil || got != first {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	claimed(t, claim)
 }
 
 func listen(t *testing.T, address string) int {
@@ -204,7 +254,10 @@ func assertClaim(t *testing.T, ports Ports, taken int) {
 		want = Ports{}
 		wantErr = fmt.Sprintf(`port %d of embedded management cluster "a" is taken by another process: end that process, or use another instance with --name`, taken)
 	}
-	got, err := i.ClaimPorts()
+	got, claim, err := i.ClaimPorts()
+	if err == nil {
+		claimed(t, claim)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
@@ -219,7 +272,7 @@ func TestClaimPortsOfBrokenFile(t *testing.T) {
 	if err := WriteFile(i.portsFile(), []byte("no JSON")); err != nil {
 		t.Fatal(err)
 	}
-	if ports, err := i.ClaimPorts(); ports != (Ports{}) || err == nil {
+	if ports, _, err := i.ClaimPorts(); ports != (Ports{}) || err == nil {
 		t.Errorf("got %v, %v", ports, err)
 	}
 	if got := readDir(t, i.Dir)["ports.json"].Text; got != "no JSON" {
@@ -230,7 +283,7 @@ func TestClaimPortsOfBrokenFile(t *testing.T) {
 func TestClaimPortsWithoutDirectory(t *testing.T) {
 	t.Parallel()
 	i := Instance{Name: "a", Dir: filepath.Join(t.TempDir(), "none", "a")}
-	if ports, err := i.ClaimPorts(); ports != (Ports{}) || !errors.Is(err, os.ErrNotExist) {
+	if ports, _, err := i.ClaimPorts(); ports != (Ports{}) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, %v; want %v", ports, err, os.ErrNotExist)
 	}
 }

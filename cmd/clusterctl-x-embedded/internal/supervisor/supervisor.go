@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -93,6 +94,7 @@ func inTurn(ctx context.Context, take func() (*os.File, error)) (*os.File, error
 type supervisor struct {
 	instance embedded.Instance
 	lock     *os.File
+	claim    io.Closer // of the ports
 	etcd     *embed.Etcd
 	children []*child // in the order of their start
 	exits    chan exit
@@ -117,10 +119,11 @@ func (s *supervisor) start(ctx context.Context) error {
 	if err := checkDisk(s.instance.Dir); err != nil {
 		return err
 	}
-	ports, err := s.instance.ClaimPorts()
+	ports, claim, err := s.instance.ClaimPorts()
 	if err != nil {
 		return err
 	}
+	s.claim = claim
 	keys, err := pki.Ensure(s.instance.PKIDir())
 	if err != nil {
 		return err
@@ -312,6 +315,11 @@ func (s *supervisor) stop() {
 	}
 	if s.etcd != nil {
 		s.etcd.Close()
+	}
+	if s.claim != nil {
+		if err := s.claim.Close(); err != nil {
+			slog.Error("giving back the ports", "error", err)
+		}
 	}
 }
 
