@@ -30,7 +30,7 @@ func TestStillHeld(t *testing.T) {
 		"another":       {func(l *leases) { l.renewedBy("another") }, "another" + works},
 		"given back":    {func(l *leases) { l.renewedBy("") }, nobody},
 		"deleted":       {(*leases).lose, nobody},
-		"nobody knows":  {func(l *leases) { l.before = func(context.Context, string) error { return errors.New("no answer") } }, "no answer"},
+		"nobody knows":  {func(l *leases) { l.answer(func(context.Context, string) error { return errors.New("no answer") }) }, "no answer"},
 		"with an extra": {func(l *leases) { l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) }, ""},
 	}
 	for name, test := range tests {
@@ -185,7 +185,7 @@ func TestTurns(t *testing.T) {
 				l.groupHeldBy(group, "another")
 			}
 		}, 0, []Turn{another("md-0"), another("md-1")}, ""},
-		"without any answer": {func(l *leases) { l.before = func(context.Context, string) error { return errors.New("no") } }, 0, nil, "looking who works on cluster ns/c: no"},
+		"without any answer": {func(l *leases) { l.answer(func(context.Context, string) error { return errors.New("no") }) }, 0, nil, "looking who works on cluster ns/c: no"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package management
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,7 +112,7 @@ func TestLocksOfTheDead(t *testing.T) {
 				if diff := cmp.Diff(test.want, l.holders()); diff != "" {
 					t.Errorf("holders (-want +got):\n%s", diff)
 				}
-				mine := l.all[leaseName("c", test.mine.lockedGroups()[0])]
+				mine := l.lease(leaseName("c", test.mine.lockedGroups()[0]))
 				err := stillHeld(context.WithValue(t.Context(), lockKey{}, asleep))
 				if want := holder(mine.Spec) + " works on " + test.lost + " now, so this run wrote nothing more; what it began goes on"; err == nil || err.Error() != want {
 					t.Errorf("the dead one that wakes up: %v, want %s", err, want)
@@ -146,18 +147,18 @@ func TestLocksAtTheSameTime(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var l leases
-				creates := 0
-				l.before = func(_ context.Context, verb string) error {
+				var creates atomic.Int32
+				l.answer(func(_ context.Context, verb string) error {
 					switch {
 					case verb == "create":
-						if creates++; creates == 1 { // the second run has seen nothing of it
+						if creates.Add(1) == 1 { // the second run has seen nothing of it
 							time.Sleep(lockPoll / 2)
 						}
-					case creates == 2 && test.both:
+					case creates.Load() == 2 && test.both:
 						time.Sleep(lockPoll / 2)
 					}
 					return nil
-				}
+				})
 				second := Claim{Groups: []string{"md-0"}}
 				if len(test.first.Groups) > 0 {
 					second = Claim{}
@@ -198,22 +199,22 @@ func TestLockWithoutACluster(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if owners := l.all["c-clusterctl-x"].OwnerReferences; owners != nil {
+				if owners := l.lease("c-clusterctl-x").OwnerReferences; owners != nil {
 					t.Errorf("the Lease is owned by %v while it is held", owners)
 				}
 				time.Sleep(2 * lockDuration)
-				l.gone = gone
+				l.setGone(gone)
 				release()
 				var want map[string]*coordinationv1.Lease
 				if !gone {
-					want = map[string]*coordinationv1.Lease{"c-clusterctl-x": l.all["c-clusterctl-x"].DeepCopy()}
+					want = map[string]*coordinationv1.Lease{"c-clusterctl-x": l.lease("c-clusterctl-x")}
 					want["c-clusterctl-x"].OwnerReferences = ownedByTheCluster()
 				}
-				if diff := cmp.Diff(len(want), len(l.all)); diff != "" || context.Cause(held) != context.Canceled { //nolint:errorlint // and no error that wraps it
+				if diff := cmp.Diff(len(want), len(l.holders())); diff != "" || context.Cause(held) != context.Canceled { //nolint:errorlint // and no error that wraps it
 					t.Errorf("the context has %v; number of Leases (-want +got):\n%s", context.Cause(held), diff)
 				}
 				for name, lease := range want {
-					if diff := cmp.Diff(lease, l.all[name]); diff != "" {
+					if diff := cmp.Diff(lease, l.lease(name)); diff != "" {
 						t.Errorf("Lease %s (-want +got):\n%s", name, diff)
 					}
 				}

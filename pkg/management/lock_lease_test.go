@@ -38,10 +38,13 @@ func leaseResource() schema.GroupResource {
 
 func (l *leases) client() *Client {
 	ask := func(ctx context.Context, verb string) error {
-		if l.before == nil {
+		l.mu.Lock()
+		before := l.before
+		l.mu.Unlock()
+		if before == nil {
 			return nil
 		}
-		return l.before(ctx, verb)
+		return before(ctx, verb)
 	}
 	request := func(ctx context.Context, verb string, o client.Object, then func(live *coordinationv1.Lease, sent *coordinationv1.Lease) error) error {
 		if err := ask(ctx, verb); err != nil {
@@ -62,6 +65,8 @@ func (l *leases) client() *Client {
 	return clientOf(interceptor.Funcs{
 		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 			if _, ok := o.(*coordinationv1.Lease); !ok {
+				l.mu.Lock()
+				defer l.mu.Unlock()
 				if l.gone {
 					return apierrors.NewNotFound(schema.GroupResource{Resource: "clusters"}, key.Name)
 				}
@@ -121,6 +126,26 @@ func (l *leases) client() *Client {
 			return nil
 		},
 	})
+}
+
+// lease is a copy of the Lease of a name, nil where there is none.
+func (l *leases) lease(name string) *coordinationv1.Lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all[name].DeepCopy()
+}
+
+// answer has each request answered by before.
+func (l *leases) answer(before func(ctx context.Context, verb string) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.before = before
+}
+
+func (l *leases) setGone(gone bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = gone
 }
 
 func (l *leases) store(lease *coordinationv1.Lease) {

@@ -122,12 +122,12 @@ func TestLockIsAcquired(t *testing.T) {
 		},
 		"another makes it at the same time": {
 			false, nil, func(l *leases) {
-				l.before = func(_ context.Context, verb string) error {
+				l.answer(func(_ context.Context, verb string) error {
 					if verb == "create" {
 						l.heldBy("another")
 					}
 					return nil
-				}
+				})
 			}, locked{After: 17 * time.Second, Waiting: []string{"another"}},
 		},
 		"it is no lock of ours": {
@@ -146,23 +146,23 @@ func TestLockIsAcquired(t *testing.T) {
 			true, nil, func(l *leases) {
 				l.heldBy("another")
 				tries := 0
-				l.before = func(_ context.Context, verb string) error {
+				l.answer(func(_ context.Context, verb string) error {
 					if verb == "update" && tries < 2 {
 						tries++
 						l.change(wholeCluster, func(*coordinationv1.Lease) {})
 					}
 					return nil
-				}
+				})
 			}, locked{After: 2 * time.Second},
 		},
 		"it may not be written": {
 			false, nil, func(l *leases) {
-				l.before = func(_ context.Context, verb string) error {
+				l.answer(func(_ context.Context, verb string) error {
 					if verb == "create" {
 						return forbidden
 					}
 					return nil
-				}
+				})
 			},
 			locked{Err: `locking cluster ns/c: leases "c-clusterctl-x" is forbidden: no; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig`},
 		},
@@ -218,7 +218,7 @@ func TestLockIsALease(t *testing.T) {
 			},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(metav1.NewMicroTime(began.Add(10 * time.Second)))},
 		}
-		if diff := cmp.Diff(want, l.all["c-clusterctl-x"]); diff != "" || held.Err() != nil {
+		if diff := cmp.Diff(want, l.lease("c-clusterctl-x")); diff != "" || held.Err() != nil {
 			t.Errorf("the context has %v; Lease (-want +got):\n%s", held.Err(), diff)
 		}
 		release()
@@ -259,12 +259,12 @@ func TestLockIsLost(t *testing.T) {
 	after := func(d time.Duration, err error) func(*leases) {
 		return func(l *leases) {
 			began := time.Now()
-			l.before = func(context.Context, string) error {
+			l.answer(func(context.Context, string) error {
 				if time.Since(began) > d {
 					return err
 				}
 				return nil
-			}
+			})
 		}
 	}
 	const gone = " works on cluster ns/c now, so this run wrote nothing more; what it began goes on"
@@ -287,24 +287,24 @@ func TestLockIsLost(t *testing.T) {
 		"no answer": {
 			func(l *leases) {
 				began := time.Now()
-				l.before = func(ctx context.Context, _ string) error {
+				l.answer(func(ctx context.Context, _ string) error {
 					if time.Since(began) > 6*time.Second {
 						<-ctx.Done()
 						return ctx.Err()
 					}
 					return nil
-				}
+				})
 			},
 			locked{Err: notRenewed + "timed out: the management cluster https://host does not answer: context deadline exceeded", After: 17*time.Second + lockPoll}, "mine",
 		},
 		"to another, while no renewal arrives": {
 			func(l *leases) {
-				l.before = func(_ context.Context, verb string) error {
+				l.answer(func(_ context.Context, verb string) error {
 					if verb == "update" {
 						return refusedConnection()
 					}
 					return nil
-				}
+				})
 				time.AfterFunc(10*time.Second, func() { l.renewedBy("another") })
 			},
 			locked{Err: "another" + gone, After: 12 * time.Second, Lost: true}, "another",
@@ -313,14 +313,14 @@ func TestLockIsLost(t *testing.T) {
 		"an answer that comes late": { // what was renewed at 5 s is known at 9 s
 			func(l *leases) {
 				slow := true
-				l.before = func(_ context.Context, verb string) error {
+				l.answer(func(_ context.Context, verb string) error {
 					if slow && verb == "update" {
 						slow = false
 						time.Sleep(4 * time.Second)
 						return nil
 					}
 					return refusedConnection()
-				}
+				})
 			},
 			locked{Err: notRenewed + "the management cluster https://host cannot be reached: " + refusedConnection().Error() + "; check that it runs and that the kubeconfig is right", After: 17 * time.Second}, "mine",
 		},
@@ -354,19 +354,19 @@ func TestLockSurvives(t *testing.T) {
 	tests := map[string]func(l *leases){
 		"no API server for eleven seconds": func(l *leases) {
 			began := time.Now()
-			l.before = func(context.Context, string) error {
+			l.answer(func(context.Context, string) error {
 				if took := time.Since(began); took < 11*time.Second {
 					return refusedConnection()
 				}
 				return nil
-			}
+			})
 		},
 		"a label": func(l *leases) {
 			time.AfterFunc(7*time.Second, func() { l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) })
 		},
 		"an answer that was not heard": func(l *leases) {
 			heard := false
-			l.before = func(_ context.Context, verb string) error {
+			l.answer(func(_ context.Context, verb string) error {
 				if verb == "update" && !heard {
 					heard = true
 					who := l.holder()
@@ -374,7 +374,7 @@ func TestLockSurvives(t *testing.T) {
 					return syscall.ECONNRESET
 				}
 				return nil
-			}
+			})
 		},
 	}
 	for name, then := range tests {
@@ -386,7 +386,7 @@ func TestLockSurvives(t *testing.T) {
 				then(&l)
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if age := time.Since(l.all["c-clusterctl-x"].Spec.RenewTime.Time); held.Err() != nil || age > lockRenewal {
+				if age := time.Since(l.lease("c-clusterctl-x").Spec.RenewTime.Time); held.Err() != nil || age > lockRenewal {
 					t.Errorf("%v; the lock was renewed %s ago", context.Cause(held), age)
 				}
 			})
