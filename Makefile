@@ -62,14 +62,16 @@ $(MANIFESTS): $(EMBEDDED)/go.mod $(wildcard $(EMBEDDED)/internal/manifests/gener
 kubectl: # tests and measurements use it, clusterctl-x does not
 	@hack/part kubectl go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
 
+GOLANGCI_LINT := $(CURDIR)/$(BIN)/golangci-lint
+
 # The tiers are described in docs/testing.md. E2E_PARALLEL is how many end-to-end
 # tests run side by side: most of the time they wait for controllers.
 E2E_PARALLEL := 8
 E2E := go test ./test/e2e -timeout 60m -parallel $(E2E_PARALLEL)
 
 .PHONY: test
-test: build kubectl vet ## run the unit tests and the core of the end-to-end tests
-	$(MAKE) --jobs=3 --output-sync=target test-unit test-embedded test-core
+test: build kubectl vet $(GOLANGCI_LINT) ## run golangci-lint, the unit tests and the core of the end-to-end tests
+	$(MAKE) --jobs=4 --output-sync=target lint test-unit test-embedded test-core
 
 # They go behind the end-to-end tests beside them, some of which watch the clock.
 .PHONY: test-unit
@@ -96,12 +98,12 @@ vet: generate-embedded
 	cd $(EMBEDDED) && go vet ./...
 	cd hack/dist && go vet ./...
 
-GOLANGCI_LINT := $(CURDIR)/$(BIN)/golangci-lint
-
+# As the unit tests, it leaves the machine to the end-to-end tests beside it.
 .PHONY: lint
 lint: generate-embedded $(GOLANGCI_LINT) ## look for what golangci-lint finds (.golangci.yml)
-	$(GOLANGCI_LINT) run ./...
-	cd $(EMBEDDED) && $(GOLANGCI_LINT) run ./...
+	nice $(GOLANGCI_LINT) run ./...
+	cd $(EMBEDDED) && nice $(GOLANGCI_LINT) run ./...
+	cd hack/dist && nice $(GOLANGCI_LINT) run ./...
 
 $(GOLANGCI_LINT): hack/tools/go.mod
 	@hack/part golangci-lint go build -C hack/tools -v -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
