@@ -181,22 +181,6 @@ func (s spec) mayBecome(before topology.Class) error {
 	return validations.OtherClass(s.config, used(before), used(*s.class))
 }
 
-// keepsClass refuses another class while groups are out of the topology, and nobody
-// sees to it that they fit to it.
-func (s spec) keepsClass(live state.Cluster, before string) error {
-	var detached []string
-	for _, group := range live.WorkerNodeGroups {
-		if group.Detached {
-			detached = append(detached, group.Name)
-		}
-	}
-	if len(detached) == 0 {
-		return nil
-	}
-	return s.refuse(field.Invalid(field.NewPath("spec", "clusterClass", "name"), s.class.Name, fmt.Sprintf(
-		"cluster %s is made from ClusterClass %s, and cannot become one of another while groups are pinned: %s; take their pins away first, in a change of its own", live.Name, before, strings.Join(detached, ", "))))
-}
-
 // variablesOf are the names of the variables that a Cluster sets: for itself, and
 // for parts of it.
 func variablesOf(cluster *clusterv1.Cluster) (own validations.GivenVariables) {

@@ -1,46 +1,234 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
-	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// TestKeepsClass: a cluster keeps its class as long as groups are detached.
-func TestKeepsClass(t *testing.T) {
+// TestOtherClassOfPinnedGroup: a cluster becomes one of another class while a group is
+// out of the topology. The group gets what the new class makes of it, in one rollout
+// with its version where that changes too.
+func TestOtherClassOfPinnedGroup(t *testing.T) {
 	t.Parallel()
-	const file = `apiVersion: clusterctl-x.io/v1alpha1
-kind: Cluster
-metadata: {name: prod}
-spec:
-  clusterClass:
-    name: other
-`
-	s := spec{config: v1alpha1.Decode("prod.yaml", []byte(file)), class: &topology.Class{ClusterClass: &clusterv1.ClusterClass{}}}
-	s.class.Name = "other"
+	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles, err := versionsbundle.Parse("bundles", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pinned = "{name: md-0}, {name: md-1, kubernetesVersion: v1.32.7}"
+	class := inMemoryClass(t, bundles)
+	const (
+		inPlace   = "InPlace: changes of the control plane in place"
+		named     = "Cluster/prod spec.topology.classRef.name would become second"
+		echo      = `KubeadmConfigTemplate spec.template.spec.preKubeadmCommands would become ["echo second"]`
+		bootstrap = "spec.template.spec.bootstrap.configRef.kind would become OtherKubeadmConfigTemplate"
+	)
+	note := func(version, newest string) string {
+		return "md-1 is pinned at " + version + ": the control plane cannot go beyond " + newest + ", and no change of the class reaches the group but by 'upgrade cluster'"
+	}
+	commands := func(template *unstructured.Unstructured) {
+		if template.GetKind() == "KubeadmConfigTemplate" {
+			setField(t, template, []any{"echo second"}, "spec", "template", "spec", "preKubeadmCommands")
+		}
+	}
+	kind := func(of string) func(*unstructured.Unstructured) {
+		return func(template *unstructured.Unstructured) {
+			if template.GetKind() == of {
+				template.SetKind("Other" + of)
+			}
+		}
+	}
 	for name, test := range map[string]struct {
-		groups []state.Part
-		want   string
+		class   topology.Class
+		version string
+		groups  string
+		want    []string
+		refused string
 	}{
-		"none is detached": {[]state.Part{{Name: "md-0"}}, ""},
-		"two are": {
-			[]state.Part{{Name: "md-0"}, {Name: "md-1", Detached: true}, {Name: "md-2", Detached: true}},
-			`prod.yaml:6: spec.clusterClass.name: Invalid value: "other": cluster prod is made from ClusterClass own, and cannot become one of another while groups are pinned: md-1, md-2; take their pins away first, in a change of its own`,
+		"the same content": {otherClass(class, nil), "1.33", pinned, []string{inPlace, named, note("v1.32.7", "1.35")}, ""},
+		"other content": {otherClass(class, commands), "1.33", pinned, []string{
+			"Template: other machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
+			"Template: other machines for md-0 at v1.33.3", "md-0: " + echo, note("v1.32.7", "1.35"),
+		}, ""},
+		"with the version": {otherClass(class, commands), "1.34", pinned, []string{
+			"Template: other machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
+			"ControlPlane: the control plane from v1.33.3 to v1.34.2",
+			"Workers: md-0 from v1.33.3 to v1.34.2", "md-0: " + echo, note("v1.32.7", "1.35"),
+		}, ""},
+		"with both versions": {otherClass(class, commands), "1.34", strings.Replace(pinned, "v1.32.7", "v1.33.3", 1), []string{
+			inPlace, named, "ControlPlane: the control plane from v1.33.3 to v1.34.2",
+			"Workers: md-0 from v1.33.3 to v1.34.2", "md-0: " + echo,
+			"Workers: md-1 from v1.32.7 to v1.33.3", "md-1: " + echo, note("v1.33.3", "1.36"),
+		}, ""},
+		"with the pin taken away": {otherClass(class, commands), "1.34", "{name: md-0}, {name: md-1}", []string{
+			inPlace, named, "ControlPlane: the control plane from v1.33.3 to v1.34.2",
+			"Workers: md-0 from v1.33.3 to v1.34.2", "md-0: " + echo,
+			"Workers: md-1 from v1.32.7 to v1.34.2", "md-1: " + echo, "Return: group md-1 is returned at v1.34.2",
+		}, ""},
+		"another kind of bootstrap template": {otherClass(class, kind("KubeadmConfigTemplate")), "1.33", pinned, []string{
+			"Template: other machines for md-1 at v1.32.7", "md-1: " + bootstrap, inPlace, named,
+			"Template: other machines for md-0 at v1.33.3", "md-0: " + bootstrap, note("v1.32.7", "1.35"),
+		}, ""},
+		"another kind of machine": {
+			otherClass(class, kind("DevMachineTemplate")), "1.33", pinned, nil,
+			"ClusterClass second makes machines of another kind for group md-1 (MachineDeployment/prod-md-1-x1 spec.template.spec.infrastructureRef.kind would become OtherDevMachineTemplate), and Cluster API cannot replace one kind by another; use a class that makes the same kind, or a new group",
+		},
+		"no such class of workers": {
+			withoutWorkers(otherClass(class, nil)), "1.33", pinned, nil,
+			`prod.yaml:8: spec.workerNodeGroupConfigurations[0].class: Invalid value: "default-worker": ClusterClass second has no such class of workers; it has another
+prod.yaml:8: spec.workerNodeGroupConfigurations[1].class: Invalid value: "default-worker": ClusterClass second has no such class of workers; it has another`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := ""
-			if err := s.keepsClass(state.Cluster{Name: "prod", WorkerNodeGroups: test.groups}, "own"); err != nil {
-				got = err.Error()
+			after := managedSpec(t, test.class, bundles, "", test.groups)
+			text := strings.NewReplacer("name: inmemory}", "name: "+test.class.Name+"}", `"1.33"`, `"`+test.version+`"`).Replace(string(after.data))
+			after.data, after.config = []byte(text), v1alpha1.Decode("prod.yaml", []byte(text))
+			p, err := (&app{}).prepare(after, pinnedOriginOf(t, managedSpec(t, class, bundles, "", pinned), "md-1"), upgradeOptions{}, "fleet")
+			if test.refused != "" {
+				if diff := cmp.Diff(test.refused, fmt.Sprint(err)); diff != "" {
+					t.Errorf("error (-want +got):\n%s", diff)
+				}
+				return
 			}
-			if got != test.want {
-				t.Errorf("said %q, want %q", got, test.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, linesOf(p.plan)); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func setField(t *testing.T, object *unstructured.Unstructured, value any, path ...string) {
+	t.Helper()
+	if err := unstructured.SetNestedField(object.Object, value, path...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// otherClass is a class with other templates of its workers.
+func otherClass(class topology.Class, change func(template *unstructured.Unstructured)) topology.Class {
+	other := topology.Class{ClusterClass: class.DeepCopy()}
+	other.Name = "second"
+	for _, template := range class.Templates {
+		template = template.DeepCopy()
+		for i, workers := range other.Spec.Workers.MachineDeployments {
+			for _, reference := range []*clusterv1.ClusterClassTemplateReference{&workers.Bootstrap.TemplateRef, &workers.Infrastructure.TemplateRef} {
+				if change != nil && template.GetName() == reference.Name {
+					change(template)
+					reference.Kind = template.GetKind()
+				}
+			}
+			other.Spec.Workers.MachineDeployments[i] = workers
+		}
+		other.Templates = append(other.Templates, template)
+	}
+	return other
+}
+
+func withoutWorkers(class topology.Class) topology.Class {
+	class.Spec.Workers.MachineDeployments[0].Class = "another"
+	return class
+}
+
+// pinnedOriginOf is a cluster at rest that was made of a spec, with a group out of its
+// topology.
+func pinnedOriginOf(t *testing.T, s spec, group string) origin {
+	t.Helper()
+	from := managedOriginOf(t, s)
+	m := from.managed
+	workers := &m.cluster.Spec.Topology.Workers
+	workers.MachineDeployments = slices.DeleteFunc(workers.MachineDeployments, func(d clusterv1.MachineDeploymentTopology) bool { return d.Name == group })
+	m.state.Topology = management.TopologyOf(m.cluster)
+	resolved, err := (&app{}).resolve(s, noVersions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, part := range m.state.WorkerNodeGroups {
+		if part.Name == group {
+			one := int32(1)
+			part = managedPart(group, part.Object, resolved.Versions.WorkerNodeGroups[group], &one)
+			part.Detached = true
+			m.state.WorkerNodeGroups[i] = part
+		}
+	}
+	from.start, from.metadata, from.names = plan.StartOf(m.state), plan.MetadataOf(m.state, ""), liveNames(m.state, m.cluster)
+	before := []*unstructured.Unstructured{untyped(t, m.cluster)}
+	from.compare = func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil }
+	p, err := (&app{}).prepare(s, from, upgradeOptions{}, "fleet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before = append(before, p.stages[0].Parts[group]...)
+	from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
+		wanted := slices.Clone(objects)
+		for i, object := range objects {
+			if object.GetKind() == "Cluster" {
+				cluster, err := asCluster(object)
+				if err != nil {
+					return nil, err
+				}
+				cluster.Spec.InfrastructureRef = m.cluster.Spec.InfrastructureRef
+				wanted[i] = untyped(t, cluster)
+			}
+		}
+		return compareOffline(before, wanted)
+	}
+	m.same = func(_ string, template *unstructured.Unstructured) (string, error) {
+		for _, object := range before {
+			if changes.ObjectName(object) == changes.ObjectName(template) {
+				return object.GetName(), nil
+			}
+		}
+		return "", nil
+	}
+	return from
+}
+
+// TestClassOfOtherBootstrapTemplates: a class may get templates of another kind for the
+// bootstrap of its workers. The machines of these are replaced.
+func TestClassOfOtherBootstrapTemplates(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles, err := versionsbundle.Parse("bundles", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := inMemoryClass(t, bundles)
+	after := otherClass(before, func(template *unstructured.Unstructured) {
+		if template.GetKind() == "KubeadmConfigTemplate" {
+			template.SetKind("OtherConfigTemplate")
+		}
+	})
+	m := managedOriginOf(t, managedSpec(t, before, bundles, "", "{name: md-0}, {name: md-1}")).managed
+	got, _, err := classChanges(t.Context(), before, after, m.state, m.cluster, m.cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := plan.Changes{Rolling: []string{"spec.template.spec.bootstrap.configRef.kind would become OtherConfigTemplate"}}
+	if diff := cmp.Diff(map[string]plan.Changes{"": {}, v1alpha1.ControlPlaneName: {}, "md-0": of, "md-1": of}, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }

@@ -294,6 +294,9 @@ func (p *prepared) ownChanges(first management.Objects, outside map[string]bool,
 		case part.Detached && !p.native:
 			var differs []management.Change
 			if differs, err = from.compare(objects); err == nil {
+				err = p.sameMachines(name, differs)
+			}
+			if err == nil {
 				stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{name: objects}}
 				found, err = byPart(p.resolved.Config, stage, differs, from)
 				p.restores(stage, differs)
@@ -307,6 +310,21 @@ func (p *prepared) ownChanges(first management.Objects, outside map[string]bool,
 		sorted[name] = withoutContent(found[name])
 	}
 	return sorted, nil
+}
+
+// sameMachines refuses machines of another kind for a group that is out of the topology.
+// Cluster API refuses them for those that are in it.
+func (p *prepared) sameMachines(group string, differs []management.Change) error {
+	for _, change := range differs {
+		for _, f := range change.Fields {
+			if f.Path == "spec.template.spec.infrastructureRef.kind" || f.Path == "spec.template.spec.infrastructureRef.apiGroup" {
+				return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf(
+					"ClusterClass %s makes machines of another kind for group %s (%s %s), and Cluster API cannot replace one kind by another; use a class that makes the same kind, or a new group",
+					p.spec.class.Name, group, change.Object, f)}
+			}
+		}
+	}
+	return nil
 }
 
 // withoutContent leaves out that a group is marked as made from another content of

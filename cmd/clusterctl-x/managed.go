@@ -60,9 +60,6 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 			return &management.RefusedError{Check: "class-missing", Reason: fmt.Sprintf("ClusterClass %s, which cluster %s is made from, is gone; apply it again", key, l.key)}
 		}
 		from.class = class
-		if err := l.spec.keepsClass(l.state, class.Name); err != nil {
-			return err
-		}
 		if err := l.spec.mayBecome(class); err != nil {
 			return err
 		}

@@ -117,6 +117,11 @@ func TestClassVersions(t *testing.T) {
 	}
 }
 
+func withMachines(class validations.UsedClass, kind string) validations.UsedClass {
+	class.Spec.Workers.MachineDeployments[0].Infrastructure.TemplateRef.Kind = kind
+	return class
+}
+
 // TestOtherClass: the kinds of what a class makes must stay, those of workers as
 // far as both classes have them; without a provider nothing is known of it.
 func TestOtherClass(t *testing.T) {
@@ -134,6 +139,7 @@ func TestOtherClass(t *testing.T) {
 		for _, name := range workers {
 			deployment := clusterv1.MachineDeploymentClass{Class: name}
 			deployment.Infrastructure.TemplateRef = reference(name + "Template")
+			deployment.Bootstrap.TemplateRef = reference(provider + "BootstrapTemplate") // any other may take its place
 			c.Spec.Workers.MachineDeployments = append(c.Spec.Workers.MachineDeployments, deployment)
 		}
 		return validations.UsedClass{ClusterClass: c, Provider: provider}
@@ -145,12 +151,14 @@ func TestOtherClass(t *testing.T) {
 		before, after validations.UsedClass
 		want          string
 	}{
-		"same":            {class("a", "M", "w"), class("a", "M", "w"), ""},
-		"other workers":   {class("", "M", "w"), class("", "M", "x"), ""},
-		"unknown":         {class("a", "M"), class("", "M"), ""},
-		"other provider":  {class("a", "M"), class("b", "M"), "its machines are of provider a and would become those of b"},
-		"other machine":   {class("a", "MTemplate"), class("b", "NTemplate"), "its control plane machine is a M and would become a N"},
-		"without machine": {class("", "M"), class("", ""), "its control plane machine is a M and would become nothing"},
+		"same":                     {class("a", "M", "w"), class("a", "M", "w"), ""},
+		"other workers":            {class("", "M", "w"), class("", "M", "x"), ""},
+		"other machine of workers": {withMachines(class("", "M", "w"), "NTemplate"), class("", "M", "w"), "its worker machine of class w is a N and would become a w"},
+		"other bootstrap":          {class("a", "M", "w"), class("", "M", "w"), ""},
+		"unknown":                  {class("a", "M"), class("", "M"), ""},
+		"other provider":           {class("a", "M"), class("b", "M"), "its machines are of provider a and would become those of b"},
+		"other machine":            {class("a", "MTemplate"), class("b", "NTemplate"), "its control plane machine is a M and would become a N"},
+		"without machine":          {class("", "M"), class("", ""), "its control plane machine is a M and would become nothing"},
 	} {
 		want := ""
 		if test.want != "" {

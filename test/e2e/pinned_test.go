@@ -174,6 +174,37 @@ func TestPinsOfAVersionAwareClass(t *testing.T) {
 			}
 		}
 	})
+	t.Run("another ClusterClass with both versions", func(t *testing.T) { otherClass(t, namespace, &spec) })
+}
+
+// otherClass: a cluster becomes one of another class together with its version, while a
+// group is pinned. The pinned group gets what that class makes in one rollout with its
+// own version.
+func otherClass(t *testing.T, namespace string, spec *clusterSpec) {
+	second := strings.NewReplacer("metadata: {name: own}", "metadata: {name: second}", `["echo {{ .region }}`, `["echo second {{ .region }}`).Replace(string(versionAware(t)))
+	applyTo(t, namespace, withKubeletArgument(t, []byte(second)))
+	spec.groups = append(spec.groups, groupSpec{name: "late", version: "1.34.3"})
+	assertPlan(t, upgradeAsPlanned(t, namespace, "aware", spec.path(t)), "CreateWorkers late ->v1.34.3")
+	pinned := namesOf(t, namespace, "aware", "late")
+
+	spec.class, spec.version, spec.groups[1].version = "name: second, variables: {region: us-east-1}", "1.36", "1.34.4"
+	assertPlan(t, upgradeAsPlanned(t, namespace, "aware", spec.path(t)),
+		"InPlace", "ControlPlane v1.35.4->v1.36.3", "Workers md-0 v1.35.4->v1.36.3", "Workers late v1.34.3->v1.34.4")
+	assertMachines(t, shared, namespace, "aware", "control-plane v1.36.3", "late v1.34.4", "md-0 v1.36.3")
+	assertCommands(t, namespace, map[string]string{"md-0": "echo second us-east-1 v1.36.3", "late": "echo second us-east-1 v1.34.4"})
+	for name := range namesOf(t, namespace, "aware", "late") {
+		if _, kept := pinned[name]; kept {
+			t.Errorf("machine %s was not replaced", name)
+		}
+	}
+
+	spec.groups[1].version = ""
+	assertPlan(t, upgradeAsPlanned(t, namespace, "aware", spec.path(t)), "Workers late v1.34.4->v1.36.3", "Return late v1.36.3->v1.36.3")
+	assertCommands(t, namespace, map[string]string{"late": "echo second us-east-1 v1.36.3"})
+	returned := namesOf(t, namespace, "aware", "late")
+	cli(t, 0, "watch", "cluster", "aware", "-n", namespace, "--timeout", "5m")
+	assertSame(t, returned, namesOf(t, namespace, "aware", "late"))
+	assertPlan(t, planOf(t, namespace, spec.path(t)))
 }
 
 // changedClass: a changed class reaches the groups of the topology at once, and the
