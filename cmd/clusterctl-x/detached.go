@@ -45,6 +45,10 @@ func generatorOf(ctx context.Context) generator {
 	}
 }
 
+func defaultsOf(ctx context.Context) func(topology.Parts) (topology.Parts, error) {
+	return func(parts topology.Parts) (topology.Parts, error) { return parts.WithDefaults(ctx) }
+}
+
 // noPins refuses groups with a version of their own where the class cannot be
 // asked for their objects.
 func noPins(class topology.Class) error {
@@ -344,6 +348,9 @@ func (p *prepared) changesOfClass(group string, version v1alpha1.Version, from o
 	}
 	is, err := p.detached.of(p.detached.class, p.detached.cluster, group, version)
 	if err != nil || len(was[group]) == 0 {
+		return nil, err
+	}
+	if was, is, err = from.managed.withDefaults(was, is); err != nil {
 		return nil, err
 	}
 	sorted, gone, err := partChanges(was, is, p.resolved.Config, from)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +36,7 @@ func (a *app) generateManifestsCommand() *cobra.Command {
 			if (o.from != "") != cmd.Flags().Changed("step") {
 				return usageError{errors.New("--from and --step go together: the file that describes the cluster as it is, and which step of the way from there")}
 			}
-			objects, err := a.manifests(o, step)
+			objects, err := a.manifests(cmd.Context(), o, step)
 			if err != nil {
 				return err
 			}
@@ -54,9 +55,9 @@ func (a *app) generateManifestsCommand() *cobra.Command {
 
 // manifests are those of the cluster that a file describes, or of a step
 // towards it.
-func (a *app) manifests(o upgradeOptions, step int) ([]templater.Object, error) {
+func (a *app) manifests(ctx context.Context, o upgradeOptions, step int) ([]templater.Object, error) {
 	if o.from != "" {
-		return a.manifestsOfStep(o, step)
+		return a.manifestsOfStep(ctx, o, step)
 	}
 	if !o.scope.whole() || o.latestPatches {
 		return nil, usageError{errors.New("--control-plane-only, --worker-node-groups and --latest-patches are about the steps of an upgrade: use them with --from and --step")}
@@ -139,8 +140,8 @@ func (a *app) validateCommand() *cobra.Command {
 		Example: `  clusterctl-x validate -f cluster.yaml
   clusterctl-x validate -f cluster.yaml --from old.yaml`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			resolved, steps, err := a.validated(o)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			resolved, steps, err := a.validated(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -169,9 +170,9 @@ func (a *app) validateCommand() *cobra.Command {
 
 // validated is the valid spec of a file; with --from also one that the cluster
 // of the other file can be upgraded to, in so many steps.
-func (a *app) validated(o upgradeOptions) (validations.Resolved, int, error) {
+func (a *app) validated(ctx context.Context, o upgradeOptions) (validations.Resolved, int, error) {
 	if o.from != "" {
-		p, _, err := a.prepareOffline(o)
+		p, _, err := a.prepareOffline(ctx, o)
 		return p.resolved, len(p.plan.Steps), err
 	}
 	s, err := a.readSpec(o.file)

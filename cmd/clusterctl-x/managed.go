@@ -27,6 +27,8 @@ type managedOrigin struct {
 	// class that the cluster has now.
 	class    topology.Class
 	generate generator
+	// defaults is topology.Parts.WithDefaults.
+	defaults func(topology.Parts) (topology.Parts, error)
 	chain    chainFunc
 	// tried is what the API server would make of the Cluster of a spec.
 	tried func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
@@ -64,7 +66,7 @@ func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
 			return err
 		}
 	}
-	from.generate = generatorOf(ctx)
+	from.generate, from.defaults = generatorOf(ctx), defaultsOf(ctx)
 	from.same = func(deployment string, template *unstructured.Unstructured) (string, error) {
 		return l.SameTemplate(ctx, deployment, template)
 	}
@@ -308,6 +310,18 @@ func (m *managedOrigin) both(class topology.Class, wanted *clusterv1.Cluster) (w
 	if err != nil {
 		return nil, nil, err
 	}
-	is, err = m.generate(class, wanted)
+	if is, err = m.generate(class, wanted); err != nil {
+		return nil, nil, err
+	}
+	return m.withDefaults(was, is)
+}
+
+// withDefaults adds to both what the API server would add.
+func (m *managedOrigin) withDefaults(was, is topology.Parts) (topology.Parts, topology.Parts, error) {
+	was, err := m.defaults(was)
+	if err != nil {
+		return nil, nil, err
+	}
+	is, err = m.defaults(is)
 	return was, is, err
 }

@@ -86,7 +86,7 @@ func managedOriginOf(t *testing.T, s spec) origin {
 	from := origin{
 		metadata: plan.MetadataOf(cluster, ""), start: plan.StartOf(cluster), names: liveNames(cluster, live),
 		managed: &managedOrigin{
-			state: cluster, cluster: live, class: *s.class, generate: generatorOf(ctx), complete: complete,
+			state: cluster, cluster: live, class: *s.class, generate: generatorOf(ctx), defaults: defaultsOf(ctx), complete: complete,
 			chain: func(road topology.Road, _ string, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
 				return road.Chain(ctx, in, deferred)
 			},
@@ -198,6 +198,8 @@ func TestManagedPlanHasEveryField(t *testing.T) {
 		{"taints", file{"", "{name: md-0, taints: [{key: a, value: b, effect: NoSchedule}]}"}},
 		{"deletion timeouts", file{"controlPlaneConfiguration: {machineDeletion: {nodeDrainTimeout: 10m}}", "{name: md-0, machineDeletion: {nodeDrainTimeout: 10m}}"}},
 		{"rollout strategies", file{"controlPlaneConfiguration: {count: 3, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 0}}}", "{name: md-0, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 2, maxUnavailable: 0}}}"}},
+		{"rollout strategies that are the default", file{"controlPlaneConfiguration: {upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 1}}}", "{name: md-0, upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}}"}},
+		{"an empty label", file{"controlPlaneConfiguration: {labels: {node-role.kubernetes.io/web: ''}}", "{name: md-0, labels: {node-role.kubernetes.io/web: ''}}"}},
 		{"deferUpgrade", file{"", "{name: md-0, deferUpgrade: true}"}},
 		{"counts", file{"controlPlaneConfiguration: {count: 3}", "{name: md-0, count: 2}"}},
 		{"autoscaler", file{"", "{name: md-0, autoscalingConfiguration: {minCount: 1, maxCount: 3}}"}},

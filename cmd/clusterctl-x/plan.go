@@ -18,6 +18,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -59,7 +60,7 @@ func (a *app) planUpgradeCommand() *cobra.Command {
 
 func (a *app) planUpgrade(ctx context.Context, o upgradeOptions) (prepared, error) {
 	if o.from != "" {
-		p, _, err := a.prepareOffline(o)
+		p, _, err := a.prepareOffline(ctx, o)
 		return p, err
 	}
 	l, err := a.lookUp(ctx, o)
@@ -124,7 +125,7 @@ func withoutPath(err error) error {
 
 // prepareOffline plans the way from the cluster that one file describes to that
 // of another. It returns also what the cluster is made of before.
-func (a *app) prepareOffline(o upgradeOptions) (prepared, management.Objects, error) {
+func (a *app) prepareOffline(ctx context.Context, o upgradeOptions) (prepared, management.Objects, error) {
 	was, s, err := a.readBoth(o)
 	if err != nil {
 		return prepared{}, management.Objects{}, err
@@ -138,7 +139,11 @@ func (a *app) prepareOffline(o upgradeOptions) (prepared, management.Objects, er
 		metadata: plan.Metadata{Name: before.Config.Cluster.Metadata.Name, Namespace: was.namespace, Spec: fingerprint(s.data)},
 		start:    atRest(before), before: before.Config,
 		compare: func(wanted []*unstructured.Unstructured) ([]management.Change, error) {
-			return compareOffline(objects.All(), wanted)
+			both, err := topology.Parts{"before": objects.All(), "after": wanted}.WithDefaults(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return compareOffline(both["before"], both["after"])
 		},
 		unused: func(keep []*unstructured.Unstructured) ([]string, error) {
 			return unusedOffline(s.config, objects, keep), nil

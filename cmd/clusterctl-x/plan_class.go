@@ -230,7 +230,7 @@ func refusedMade(ctx context.Context, c *connection, before, after topology.Clas
 // of templates in which they differ. Where runtime extensions patch the cluster, all its
 // machines may be replaced, and nobody knows the objects.
 func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, []*unstructured.Unstructured, error) {
-	m := managedOrigin{class: before, cluster: live, generate: generatorOf(ctx)}
+	m := managedOrigin{class: before, cluster: live, generate: generatorOf(ctx), defaults: defaultsOf(ctx)}
 	was, is, err := m.both(after, defaulted)
 	var external externalError
 	if errors.As(err, &external) {

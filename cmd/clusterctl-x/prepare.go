@@ -302,7 +302,7 @@ func (p prepared) calledOff(sorted map[string]plan.Changes, start plan.Start, ab
 		templates := changes.Templates(stage.Parts[name])
 		if former := start.WorkerNodeGroups[name].Former; !slices.Equal(templates, former) {
 			sum := sorted[name]
-			sum.Rolling = append(sum.Rolling, fmt.Sprintf("templates would become %s, and are %s", strings.Join(templates, ", "), strings.Join(former, ", ")))
+			sum.Rolling = append(sum.Rolling, fmt.Sprintf("templates would become %s, and are %s", strings.Join(templates, ", "), cmp.Or(strings.Join(former, ", "), "not known")))
 			sorted[name] = sum
 		}
 	}

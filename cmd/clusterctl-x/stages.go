@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,8 +17,8 @@ import (
 
 // manifestsOfStep are the complete manifests of a cluster at the end of a step
 // of the plan from one file to another. Step 0 is what waits for no step.
-func (a *app) manifestsOfStep(o upgradeOptions, step int) ([]templater.Object, error) {
-	p, before, err := a.prepareOffline(o)
+func (a *app) manifestsOfStep(ctx context.Context, o upgradeOptions, step int) ([]templater.Object, error) {
+	p, before, err := a.prepareOffline(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -79,18 +79,18 @@ func TestLastStepIsTheNewFile(t *testing.T) {
 				}
 			}
 			a := &app{streams: streams{out: &strings.Builder{}, err: &strings.Builder{}}, options: options{Bundles: bundles}}
-			last, err := a.manifestsOfStep(upgradeOptions{file: to, from: from}, test.steps)
+			last, err := a.manifestsOfStep(t.Context(), upgradeOptions{file: to, from: from}, test.steps)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := a.manifests(upgradeOptions{file: to}, 0)
+			want, err := a.manifests(t.Context(), upgradeOptions{file: to}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(decodedByName(t, want), decodedByName(t, last)); diff != "" {
 				t.Errorf("objects (-new file +last step):\n%s", diff)
 			}
-			if _, err := a.manifestsOfStep(upgradeOptions{file: to, from: from}, test.steps+1); exitCode(err) != exitInvalid {
+			if _, err := a.manifestsOfStep(t.Context(), upgradeOptions{file: to, from: from}, test.steps+1); exitCode(err) != exitInvalid {
 				t.Errorf("there is a step %d, or another error: %v", test.steps+1, err)
 			}
 		})

@@ -73,9 +73,9 @@ func fieldPath(pointer string) string {
 	return strings.ReplaceAll(path, "~0", "~")
 }
 
-// fieldValue is text as it is, and everything else as JSON.
+// fieldValue is text as it is, and everything else, and the empty text, as JSON.
 func fieldValue(value any) (string, error) {
-	if text, ok := value.(string); ok {
+	if text, ok := value.(string); ok && text != "" {
 		return text, nil
 	}
 	var b strings.Builder

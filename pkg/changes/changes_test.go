@@ -74,6 +74,10 @@ func TestBetween(t *testing.T) {
 				"spec.nothing would become null", "spec.number would become 12345678901234567", `spec.text would become a "b" <c>`,
 			},
 		},
+		"empty text": {
+			object("Cluster", labels(fields{"node-role.kubernetes.io/web": "x"}), spec(fields{"a": "b"})), object("Cluster", labels(fields{"node-role.kubernetes.io/web": ""}), spec(fields{"a": "", "b": ""})),
+			[]string{`metadata.labels.node-role.kubernetes.io/web would become ""`, `spec.a would become ""`, `spec.b would become ""`},
+		},
 		"another type": {
 			object("Cluster", nil, spec(fields{"a": "1", "b": fields{"c": "d"}})), object("Cluster", nil, spec(fields{"a": int64(1), "b": "x"})),
 			[]string{"spec.a would become 1", "spec.b would become x"},
