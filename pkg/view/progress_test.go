@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,13 +122,14 @@ func TestProgressRedraw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got strings.Builder
-		columns := 44
-		p := view.NewProgress(&got, view.Terminal, view.Style{Color: true, Width: func() int { return columns }})
+		var columns atomic.Int32
+		columns.Store(44)
+		p := view.NewProgress(&got, view.Terminal, view.Style{Color: true, Width: func() int { return int(columns.Load()) }})
 		p.Show(aDoneCluster(func(c *state.Cluster) {
 			c.AddOns = []state.AddOn{{Name: "cni", Reason: "no ConfigMap of the name cni"}}
 		}))
 		time.Sleep(time.Second)
-		columns = 10
+		columns.Store(10)
 		p.Show(aDoneCluster(func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni", Applied: true}} }))
 		p.Close()
 		const (
