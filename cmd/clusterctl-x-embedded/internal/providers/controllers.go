@@ -79,7 +79,7 @@ func setupInfrastructure(ctx context.Context, manager ctrl.Manager, clusterCache
 	if err != nil {
 		return err
 	}
-	simulator := inmemoryruntime.NewManager(scheme)
+	simulator := withOneEtcd(inmemoryruntime.NewManager(scheme))
 	if err := simulator.Start(ctx); err != nil {
 		return fmt.Errorf("starting the simulator: %w", err)
 	}
