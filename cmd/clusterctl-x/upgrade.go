@@ -306,7 +306,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 		Show: func(now management.Progress) {
 			last = now
-			progress.ShowUpgrade(now.Plan, now.Step, now.Cluster)
+			progress.ShowUpgrade(now.Plan, now.Current(), now.Cluster)
 		},
 	})
 	progress.Close()

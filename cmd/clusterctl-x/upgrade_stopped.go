@@ -27,13 +27,22 @@ func left(p management.Progress) string {
 	if p.Step >= len(p.Plan.Steps) && p.Cluster.Held != nil {
 		return "every step is done, and the upgrade ends when the hold is lifted: " + again
 	}
+	if p.Step >= len(p.Plan.Steps) && len(p.Queued) > 0 {
+		return fmt.Sprintf("Cluster API goes on with what was begun; what waits is other machines for %s: %s", strings.Join(p.Queued, ", "), again)
+	}
 	if p.Step >= len(p.Plan.Steps) {
 		return "every step was begun, and Cluster API goes on with them: " + again
 	}
 	goesOn, later := goingOn(p)
 	text := "nothing was begun"
+	if len(p.Queued) > 0 {
+		text = "Cluster API goes on with what was begun beside the steps"
+	}
 	if len(goesOn) > 0 {
 		text = "Cluster API goes on with " + strings.Join(goesOn, ", ")
+	}
+	if len(p.Queued) > 0 {
+		later = append([]string{"other machines for " + strings.Join(p.Queued, ", ")}, later...)
 	}
 	if len(later) > 0 {
 		text += "; what waits is " + strings.Join(later, ", ")

@@ -141,8 +141,11 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster) (bool, er
 	f.waited, f.mending = f.mending, nil
 	defer func() {
 		cluster.Mending = f.mending
-		f.Show(Progress{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Cluster: cluster})
+		f.Show(Progress{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Replacing: slices.Clone(f.replacing.moving), Queued: f.replacing.queue, Cluster: cluster})
 	}()
+	if err := f.replaceBeside(ctx, cluster); err != nil {
+		return false, err
+	}
 	for f.step < len(f.Plan.Steps) {
 		take := f.follow
 		if f.Plan.Steps[f.step].Detached {

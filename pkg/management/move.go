@@ -42,6 +42,9 @@ func (f *follower) moveGroups(ctx context.Context, cluster state.Cluster, step p
 		return step.Beside || step.Done(cluster), nil
 	case f.Native:
 		return f.moveNatively(ctx, cluster, step)
+	case step.Beside && step.Kind == plan.Template:
+		f.replacing.open = true
+		return true, f.replaceBeside(ctx, cluster)
 	case step.Beside:
 		for _, group := range step.WorkerNodeGroups {
 			if err := f.writePart(ctx, f.step+1, group.Name); err != nil {

@@ -32,7 +32,8 @@ type run struct {
 	begun map[string]bool
 	// scaled are the groups whose count was changed; they come to rest before
 	// their machines are replaced, so that no more are made than planned.
-	scaled map[string]bool
+	scaled    map[string]bool
+	replacing replacing
 	// last holds the rendering of every object as it was last dealt with.
 	last map[string]string
 	// generations that the written objects of the parts have now.
@@ -49,7 +50,7 @@ func newRun(c *Client, key client.ObjectKey, upgrade Upgrade) *run {
 	return &run{
 		c: c, key: key, Upgrade: upgrade,
 		begun: map[string]bool{}, scaled: map[string]bool{}, last: map[string]string{}, generations: map[string]int64{},
-		wake: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), replacing: replacingOf(upgrade),
 	}
 }
 
@@ -73,6 +74,8 @@ func (r *run) begin(ctx context.Context, cluster state.Cluster) error {
 			r.scaled[group.Name] = r.scaled[group.Name] || group.Scales()
 		}
 	}
+	r.replacing.open = true
+	r.replacing.next(r.Concurrency)
 	for _, step := range r.Plan.Steps {
 		if err := r.beside(ctx, step); err != nil {
 			return err
@@ -80,28 +83,6 @@ func (r *run) begin(ctx context.Context, cluster state.Cluster) error {
 	}
 	r.begun = map[string]bool{}
 	return nil
-}
-
-func (r *run) beside(ctx context.Context, step plan.Step) error {
-	if !step.Beside {
-		return nil
-	}
-	for _, group := range step.WorkerNodeGroups {
-		if r.begun[group.Name] {
-			continue // its count changes too
-		}
-		r.begun[group.Name] = true
-		if err := r.writePart(ctx, 0, group.Name); err != nil {
-			return err
-		}
-	}
-	if len(step.WorkerNodeGroups) > 0 {
-		return nil
-	}
-	if err := r.writeAll(ctx, r.Stages[0].Cluster); err != nil {
-		return err
-	}
-	return r.writePart(ctx, 0, v1alpha1.ControlPlaneName)
 }
 
 // advance does what can be done at a state of the cluster. It is true when the
@@ -113,6 +94,9 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster) (bool, error) 
 	cluster = cluster.Claim(r.Claimed)
 	r.waited, r.mending = r.mending, nil
 	if err := r.undisturbed(cluster); err != nil {
+		return false, err
+	}
+	if err := r.replaceBeside(ctx, cluster); err != nil {
 		return false, err
 	}
 	// What is done is told after the next step was begun: machines come first.
@@ -147,7 +131,7 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster) (bool, error) 
 	if ended {
 		cluster.Held = r.waitsAt(ctx, cluster)
 	}
-	r.Show(Progress{Plan: r.Plan, Step: r.step, Begun: slices.Sorted(maps.Keys(r.begun)), Cluster: cluster})
+	r.Show(Progress{Plan: r.Plan, Step: r.step, Begun: slices.Sorted(maps.Keys(r.begun)), Replacing: slices.Clone(r.replacing.moving), Queued: r.replacing.queue, Cluster: cluster})
 	return ended && cluster.Held == nil && r.rested(cluster), nil
 }
 
@@ -159,10 +143,10 @@ func (r *run) take(ctx context.Context, cluster state.Cluster, step plan.Step) e
 	if step.Moves(v1alpha1.ControlPlaneName) {
 		return r.takeControlPlane(ctx, cluster, step)
 	}
-	moving := r.moving(cluster, step)
+	moving, bounded := r.moving(cluster, step), step.Kind == plan.Workers || step.Kind == plan.Template
 	for _, group := range step.WorkerNodeGroups {
 		part, exists := cluster.Group(group.Name)
-		if step.Kind == plan.Workers && moving >= r.Concurrency {
+		if bounded && moving >= r.Concurrency {
 			return nil
 		}
 		if r.begun[group.Name] || group.UnderWay || r.scaled[group.Name] && exists && !r.settled(part) {
@@ -275,8 +259,11 @@ func (r *run) done(cluster state.Cluster, step plan.Step) bool {
 	return step.Done(cluster)
 }
 
-// rested tells whether every part that the upgrade changed is as it is to be.
+// rested tells whether every part that the upgrade changes is as it is to be.
 func (r *run) rested(cluster state.Cluster) bool {
+	if len(r.replacing.queue) > 0 {
+		return false
+	}
 	for name := range r.generations {
 		if part, exists := cluster.Part(name); exists && !r.settled(part) {
 			return false

@@ -165,7 +165,7 @@ func TestRunReplacesMachinesBeside(t *testing.T) {
 	grown.WorkerNodeGroups[0].MachinesAdded = 2
 	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"),
 		grown, beside(stepOf(plan.Template, "v1.32.1", "v1.32.1", "md-1", "md-0")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
-	r := w.run(p, 1, &rendering{replicas: map[string]int64{"md-0": 3}, templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
+	r := w.run(p, 2, &rendering{replicas: map[string]int64{"md-0": 3}, templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
 	w.begins(r,
 		"apply DevMachineTemplate/c-md-0-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.32.1-new", "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3", "apply MachineHealthCheck/c-md-0",
 		"apply DevMachineTemplate/c-md-1-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.32.1-new", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new", "apply MachineHealthCheck/c-md-1")
@@ -179,9 +179,42 @@ func TestRunReplacesMachinesBeside(t *testing.T) {
 	w.ends(r)
 }
 
+// TestRunReplacesOneGroupAfterTheOther: as many groups get other machines of the same
+// version as may move at the same time, and the steps do not wait for them. A group whose
+// turn comes later keeps its templates, whatever else is written of it.
+func TestRunReplacesOneGroupAfterTheOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"))
+	grown := beside(stepOf(plan.InPlace, "", "", "md-1"))
+	grown.WorkerNodeGroups[0].MachinesAdded = 2
+	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"),
+		grown, beside(stepOf(plan.Template, "v1.32.1", "v1.32.1", "md-0", "md-1", "md-2")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	r := w.run(p, 1, &rendering{replicas: map[string]int64{"md-1": 3}, templates: map[string]string{"md-0": "-new", "md-1": "-new", "md-2": "-new"}})
+	replaced := func(group, more string) []string {
+		name := "c-" + group
+		return []string{
+			"apply DevMachineTemplate/" + name + "-v1.32.1-new", "apply KubeadmConfigTemplate/" + name + "-v1.32.1-new",
+			"apply MachineDeployment/" + name + " v1.32.1 of v1.32.1-new" + more, "apply MachineHealthCheck/" + name,
+		}
+	}
+	w.begins(r, append([]string{"apply MachineDeployment/c-md-1 v1.32.1 x3", "apply MachineHealthCheck/c-md-1"}, replaced("md-0", "")...)...)
+	w.sees(r, 2, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new beside v1.33.1",
+		"apply MachineDeployment/c-md-1 v1.32.1 x3 beside v1.33.1", "apply MachineDeployment/c-md-2 v1.32.1 beside v1.33.1")...)
+	w.roll("md-1") // the count
+	w.sees(r, 2)
+	w.roll("md-0")
+	w.sees(r, 2, replaced("md-1", " x3 beside v1.33.1")...)
+	w.roll(controlPlane)
+	w.sees(r, 3)
+	w.roll("md-1")
+	w.sees(r, 3, replaced("md-2", " beside v1.33.1")...)
+	w.sees(r, 3)
+	w.roll("md-2")
+	w.ends(r)
+}
+
 // TestRunWaitsForWhatIsUnderWay: a rollout that goes on already is written
-// nothing, and what replaces machines afterwards waits for it: all groups of
-// such a step begin together.
+// nothing, and what replaces machines afterwards waits for it.
 func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"))
@@ -193,11 +226,12 @@ func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
 	w.sees(r, 0)
 	w.roll("md-0")
 	w.sees(r, 1,
-		"apply DevMachineTemplate/c-md-0-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.33.1-new", "apply MachineDeployment/c-md-0 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-0",
-		"apply DevMachineTemplate/c-md-1-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.33.1-new", "apply MachineDeployment/c-md-1 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-1")
-	w.roll("md-1")
-	w.sees(r, 1)
+		"apply DevMachineTemplate/c-md-0-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.33.1-new", "apply MachineDeployment/c-md-0 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-0")
 	w.roll("md-0")
+	w.sees(r, 1,
+		"apply DevMachineTemplate/c-md-1-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.33.1-new", "apply MachineDeployment/c-md-1 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-1")
+	w.sees(r, 1)
+	w.roll("md-1")
 	w.ends(r)
 }
 

@@ -3,6 +3,7 @@ package management
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,7 +18,7 @@ import (
 func (r *run) writePart(ctx context.Context, steps int, part string) error {
 	objects := r.Stages[steps].Parts[part]
 	switch {
-	case r.Plan.Released(part, steps):
+	case r.Plan.Released(part, steps) && !slices.Contains(r.replacing.queue, part):
 		return r.writeAll(ctx, objects)
 	case part == v1alpha1.ControlPlaneName:
 		return nil // its changes travel with its step

@@ -87,6 +87,9 @@ type Progress struct {
 	Step int
 	// Begun are the parts of the step that were written, sorted.
 	Begun []string
+	// Replacing and Queued are the groups of steps beside the others that get other machines
+	// at their version: those that were begun and are not done, and those that were not begun.
+	Replacing, Queued []string
 	// Through is how many steps, from the first one on, Cluster API takes without
 	// anybody doing anything more; 0 where each step is begun by the upgrade.
 	Through int

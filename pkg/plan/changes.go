@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -113,6 +114,23 @@ func (p *planner) templatesAfterwards() {
 }
 
 const templateReason = "keeps its version, and these fields are those of new machines only"
+
+// together says how many groups of a step get other machines at the same time, where that
+// is not all of them or not for the policy of the cluster to say.
+func (p *planner) together(step Step) string {
+	most := max(1, p.in.Concurrency)
+	switch {
+	case len(step.WorkerNodeGroups) < 2:
+		return ""
+	case p.in.Chain != nil && !step.Detached:
+		return "; Cluster API begins with all of these groups at the same time"
+	case len(step.WorkerNodeGroups) <= most:
+		return ""
+	case most == 1:
+		return "; one group after the other"
+	}
+	return fmt.Sprintf("; at most %d groups at the same time", most)
+}
 
 // templateStep is about the groups among them that are chosen.
 func (p *planner) templateStep(chosen func(Part) bool) Step {

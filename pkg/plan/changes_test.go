@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,50 @@ func autoscaled(name string, now, asked int) func(*plan.Input) {
 			}
 		}
 	}
+}
+
+// TestTemplatesTogether: the plan says how many groups get other machines at the same time,
+// where that is not all of them, or not for the policy of the cluster to say.
+func TestTemplatesTogether(t *testing.T) {
+	t.Parallel()
+	const reason = "keeps its version, and these fields are those of new machines only"
+	reasons := func(p plan.Plan) []string {
+		lines := []string{}
+		for _, step := range p.Steps {
+			names := []string{}
+			for _, group := range step.WorkerNodeGroups {
+				names = append(names, group.Name)
+			}
+			lines = append(lines, strings.Join(names, " ")+": "+step.Reason)
+		}
+		return lines
+	}
+	three := func(changes ...func(*plan.Input)) plan.Input {
+		in := input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31", "c 1.31 1.31")
+		return with(in, append(changes, changed("a", "x", ""), changed("b", "x", ""), changed("c", "x", ""))...)
+	}
+	most := func(count int) func(*plan.Input) { return func(in *plan.Input) { in.Concurrency = count } }
+	outside := func(names ...string) func(*plan.Input) {
+		return func(in *plan.Input) {
+			for _, name := range names {
+				part := in.Start.WorkerNodeGroups[name]
+				part.Detached = true
+				in.Start.WorkerNodeGroups[name] = part
+			}
+			for i, group := range in.Target.WorkerNodeGroups {
+				in.Target.WorkerNodeGroups[i].Pinned = slices.Contains(names, group.Name)
+			}
+		}
+	}
+	testPossible(t, reasons, map[string]possible{
+		"one at a time":    {three(), []string{"a b c: " + reason + "; one group after the other"}},
+		"two":              {three(most(2)), []string{"a b c: " + reason + "; at most 2 groups at the same time"}},
+		"all":              {three(most(3)), []string{"a b c: " + reason}},
+		"one group":        {with(input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31"), changed("a", "x", "")), []string{"a: " + reason}},
+		"with a class":     {three(chain()), []string{"a b c: " + reason + "; Cluster API begins with all of these groups at the same time"}},
+		"outside of it":    {three(chain(), outside("b", "c")), []string{"b c: " + reason + "; one group after the other", "a: " + reason}},
+		"outside, and two": {three(chain(), outside("b", "c"), most(2)), []string{"b c: " + reason, "a: " + reason}},
+	})
 }
 
 func TestCounts(t *testing.T) {

@@ -271,8 +271,12 @@ func (p *planner) addGroups(step Step) {
 			along = append(along, group)
 		}
 	}
+	reason := step.Reason
 	for _, groups := range [][]Group{along, own} {
-		step.WorkerNodeGroups = groups
+		step.WorkerNodeGroups, step.Reason = groups, reason
+		if step.Kind == Template && !step.UnderWay {
+			step.Reason += p.together(step)
+		}
 		step.Beside = step.Beside || step.UnderWay && step.Detached && p.mayGoOn(groups)
 		p.addAll(step)
 		step.Detached = true
