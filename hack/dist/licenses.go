@@ -44,16 +44,25 @@ func licenses(ctx context.Context, programs map[string]*debug.BuildInfo) ([]file
 			standard[name] = true
 		}
 	}
-	for name := range standard {
-		dirs[name] = strings.TrimSpace(string(root))
-	}
 	var all []file
-	for name, dir := range dirs {
-		files, err := licensesIn(dir, path.Join("licenses", name), standard[name])
+	find := func(search func(dir, name string) ([]file, error), dir, name string) error {
+		files, err := search(dir, path.Join("licenses", name))
 		if err != nil {
-			return nil, fmt.Errorf("looking for the license of %s: %w", name, err)
+			return fmt.Errorf("looking for the license of %s: %w", name, err)
 		}
 		all = append(all, files...)
+		return nil
+	}
+	for name := range standard {
+		delete(dirs, name)
+		if err := find(licensesIn, strings.TrimSpace(string(root)), name); err != nil {
+			return nil, err
+		}
+	}
+	for name, dir := range dirs {
+		if err := find(licensesBelow, dir, name); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(all, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	return all, nil
@@ -116,17 +125,28 @@ func goCommand(ctx context.Context, args ...string) ([]byte, error) {
 // licenseName is how files about licenses are called.
 var licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([._-].*)?$`)
 
-// licensesIn are the files about licenses below a directory, or in it alone. Code that a
+// licensesBelow are the files about licenses in a directory and below it. Code that a
 // module took over from another one has a license of its own.
-func licensesIn(dir, name string, alone bool) ([]file, error) {
+func licensesBelow(dir, name string) ([]file, error) {
+	return findLicenses(dir, name, func(folder string) bool {
+		// LICENSES of Kubernetes are of the modules that are listed themselves.
+		return slices.Contains([]string{"testdata", "vendor", "LICENSES"}, folder)
+	})
+}
+
+// licensesIn are the files about licenses in a directory, without those below it.
+func licensesIn(dir, name string) ([]file, error) {
+	return findLicenses(dir, name, func(string) bool { return true })
+}
+
+func findLicenses(dir, name string, skip func(folder string) bool) ([]file, error) {
 	var files []file
 	err := filepath.WalkDir(dir, func(p string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			// LICENSES of Kubernetes are of the modules that are listed themselves.
-			if skipped := []string{"testdata", "vendor", "LICENSES"}; p != dir && (alone || slices.Contains(skipped, entry.Name())) {
+			if p != dir && skip(entry.Name()) {
 				return fs.SkipDir
 			}
 			return nil

@@ -43,8 +43,8 @@ func TestLicensesIn(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), nil, 0o600, 0)
 	}
-	names := func(alone bool) []string {
-		files, err := licensesIn(dir, "m@v1", alone)
+	names := func(search func(dir, name string) ([]file, error)) []string {
+		files, err := search(dir, "m@v1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,13 +54,13 @@ func TestLicensesIn(t *testing.T) {
 		}
 		return got
 	}
-	if diff := cmp.Diff([]string{"m@v1/COPYING.txt", "m@v1/LICENSE", "m@v1/NOTICE-b", "m@v1/third_party/a/licence.md"}, names(false)); diff != "" {
+	if diff := cmp.Diff([]string{"m@v1/COPYING.txt", "m@v1/LICENSE", "m@v1/NOTICE-b", "m@v1/third_party/a/licence.md"}, names(licensesBelow)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"m@v1/COPYING.txt", "m@v1/LICENSE", "m@v1/NOTICE-b"}, names(true)); diff != "" {
+	if diff := cmp.Diff([]string{"m@v1/COPYING.txt", "m@v1/LICENSE", "m@v1/NOTICE-b"}, names(licensesIn)); diff != "" {
 		t.Errorf("files of the directory alone (-want +got):\n%s", diff)
 	}
-	if _, err := licensesIn(t.TempDir(), "m@v1", false); err == nil {
+	if _, err := licensesBelow(t.TempDir(), "m@v1"); err == nil {
 		t.Error("a module without a license is none to be given away")
 	}
 }
