@@ -98,7 +98,7 @@ func deferredUpgrade(t *testing.T, namespace string, spec *clusterSpec) {
 	made := observe(t, shared, namespace, "waits")
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
 	upgrade.until(t, "md-1 v1.36.3: 1 of 1 machines ready\n")
-	r := cli(t, 5, "watch", "cluster", "waits", "-n", namespace, "--timeout", "10s")
+	r := cli(t, 5, "watch", "cluster", "waits", "-n", namespace, "--timeout", "20s")
 	const frozen = "md-0 stays at v1.35.4 as it is, its count and labels included, and the upgrade to v1.36.3 with it, until deferUpgrade is taken away"
 	if want := "error: timed out watching; cluster class-waits/waits waits for somebody to take away deferUpgrade for md-0\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("watch said %q, want the end %q", r.stderr, want)

@@ -327,7 +327,7 @@ func blockedByHook(t *testing.T, namespace string, spec clusterSpec) {
 	held(old)
 	refused(t, 3, namespace, file, cannot+"  health: md-0: 0 of 1 machines ready at v1.34.1; "+is+"; mend it first: an upgrade takes further machines away\n")
 	allowed(t, namespace, file, "--skip-preflight", "health")
-	r := cli(t, 5, append(watch, "--timeout", "10s")...)
+	r := cli(t, 5, append(watch, "--timeout", "20s")...)
 	if want := "error: timed out watching; cluster refused/refused waits for md-0: 0 of 1 machines ready at v1.34.1; " + is + "\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("watch said %q, want the end %q", r.stderr, want)
 	}
@@ -342,7 +342,7 @@ func blockedByHook(t *testing.T, namespace string, spec clusterSpec) {
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
 	upgrade.until(t, ": md-0 from v1.34.1 to v1.34.4\n")
 	held(old)
-	r = cli(t, 5, append(watch, "--timeout", "10s")...)
+	r = cli(t, 5, append(watch, "--timeout", "20s")...)
 	if want := "error: timed out watching; cluster refused/refused waits for md-0: 1 of 1 machines updated to v1.34.4, 1 serving, 1 old machine still to be removed; " + is + "\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("watch said %q, want the end %q", r.stderr, want)
 	}
