@@ -240,6 +240,28 @@ func TestManagedPlanHasEveryField(t *testing.T) {
 	}
 }
 
+// TestTopologyThatFailed: whatever is planned, Cluster API has to be able to do it.
+func TestTopologyThatFailed(t *testing.T) {
+	t.Parallel()
+	in := func(topology *state.Topology) *managedOrigin {
+		return &managedOrigin{state: state.Cluster{Topology: topology}}
+	}
+	for name, test := range map[string]struct {
+		origin *managedOrigin
+		want   []string
+	}{
+		"without a ClusterClass": {nil, nil},
+		"no topology yet":        {in(nil), nil},
+		"carried over":           {in(&state.Topology{Settled: true}), nil},
+		"on its way":             {in(&state.Topology{Reason: "md-0 waits"}), nil},
+		"failed":                 {in(&state.Topology{Failed: true, Reason: "the template is gone"}), []string{"Cluster API cannot carry over the topology until this is mended: the template is gone"}},
+	} {
+		if diff := cmp.Diff(test.want, test.origin.notes()); diff != "" {
+			t.Errorf("%s: notes (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // linesOf are the steps of a plan with all of their changes, and its notes.
 func linesOf(p plan.Plan) []string {
 	var lines []string

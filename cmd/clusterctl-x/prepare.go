@@ -111,8 +111,17 @@ func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (
 	default:
 		err = p.prepareManaged(in, from)
 	}
-	p.plan.Notes = slices.Concat(p.plan.Notes, claimNotes(from.claimed), p.unremediatedNotes(), p.plan.HeldNotes(p.begun(from), from.holds))
+	p.plan.Notes = slices.Concat(p.plan.Notes, from.managed.notes(), claimNotes(from.claimed), p.unremediatedNotes(), p.plan.HeldNotes(p.begun(from), from.holds))
 	return p, err
+}
+
+// notes say what keeps Cluster API from doing what the topology asks for, whatever is
+// planned.
+func (m *managedOrigin) notes() []string {
+	if m == nil || m.state.Topology == nil || !m.state.Topology.Failed {
+		return nil
+	}
+	return []string{"Cluster API cannot carry over the topology until this is mended: " + m.state.Topology.Reason}
 }
 
 // claimNotes say which MachineDeployments of others become groups of the file.

@@ -17,7 +17,9 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 	var b strings.Builder
 	name := strings.TrimPrefix(p.Metadata.Namespace+"/"+p.Metadata.Name, "/")
 	if p.Empty() {
-		_, err := fmt.Fprintf(w, "cluster %s is as the file describes it; nothing to do\n", name)
+		fmt.Fprintf(&b, "cluster %s is as the file describes it; nothing to do\n", name)
+		notes(&b, p)
+		_, err := io.WriteString(w, b.String())
 		return err
 	}
 	fmt.Fprintf(&b, "Plan for cluster %s, %s:\n", name, counted(len(p.Steps), "step"))

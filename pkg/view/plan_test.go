@@ -62,6 +62,10 @@ func TestPlan(t *testing.T) {
 	}{
 		"nothing to do":                      {aPlan(), "cluster team/prod is as the file describes it; nothing to do\n"},
 		"nothing to do, without a namespace": {plan.Plan{Metadata: plan.Metadata{Name: "prod"}}, "cluster prod is as the file describes it; nothing to do\n"},
+		"nothing to do, with something to know": {
+			plan.Plan{Metadata: plan.Metadata{Name: "prod"}, Notes: []string{"md-0 is pinned"}},
+			"cluster prod is as the file describes it; nothing to do\nNote: md-0 is pinned.\n",
+		},
 		"ControlPlane": {aPlan(plan.Step{Kind: plan.ControlPlane, From: at("v1.33.3"), To: at("v1.34.2"), MachinesReplaced: 3, Reason: "because"}), `Plan for cluster team/prod, 1 step:
  1. control plane  v1.33.3 -> v1.34.2  3 machines replaced
       because
