@@ -178,7 +178,7 @@ dist: generate-embedded ## build the archives of a release into dist/
 .PHONY: $(PLATFORMS)
 $(PLATFORMS): generate-embedded
 	@echo "for $@:"
-	@GOOS=$(@D) GOARCH=$(@F) $(DIST_ENV) $(MAKE) --no-print-directory cli $(if $(filter windows,$(@D)),,embedded) BIN=dist/stage/$(@D)-$(@F)
+	@GOOS=$(@D) GOARCH=$(@F) $(DIST_ENV) $(MAKE) --no-print-directory $(if $(filter windows,$(@D)),cli,build) BIN=dist/stage/$(@D)-$(@F)
 
 .PHONY: dist-check
 dist-check: ## build the archives of the last 'make dist' again, elsewhere and with an empty build cache, and compare
