@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +11,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // TestPlanOfClaimedGroup: a MachineDeployment of others that has the name of a group
@@ -20,14 +18,7 @@ import (
 // and it is in the way of an upgrade like any other group.
 func TestPlanOfClaimedGroup(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bundles, err := versionsbundle.Parse("bundles", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundles := fewBundles(t)
 	specOf := func(version string) spec {
 		text := stagesSpec(version, "{name: md-0}")
 		return spec{data: []byte(text), config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // TestOtherClassOfPinnedGroup: a cluster becomes one of another class while a group is
@@ -24,14 +22,7 @@ import (
 // with its version where that changes too.
 func TestOtherClassOfPinnedGroup(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bundles, err := versionsbundle.Parse("bundles", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundles := fewBundles(t)
 	const pinned = "{name: md-0}, {name: md-1, kubernetesVersion: v1.32.7}"
 	class := inMemoryClass(t, bundles)
 	const (
@@ -208,14 +199,7 @@ func pinnedOriginOf(t *testing.T, s spec, group string) origin {
 // bootstrap of its workers. The machines of these are replaced.
 func TestClassOfOtherBootstrapTemplates(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bundles, err := versionsbundle.Parse("bundles", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundles := fewBundles(t)
 	before := inMemoryClass(t, bundles)
 	after := otherClass(before, func(template *unstructured.Unstructured) {
 		if template.GetKind() == "KubeadmConfigTemplate" {

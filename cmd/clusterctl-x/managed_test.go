@@ -170,11 +170,10 @@ func untyped(t *testing.T, cluster *clusterv1.Cluster) *unstructured.Unstructure
 	return object
 }
 
-// TestManagedPlanHasEveryField: whatever a file changes of a cluster from a
-// ClusterClass stands in the plan, going there and coming back.
-func TestManagedPlanHasEveryField(t *testing.T) {
-	t.Parallel()
-	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml") // few releases make a small class
+// fewBundles are bundles of few releases, which make a small class.
+func fewBundles(t *testing.T) *versionsbundle.Bundles {
+	t.Helper()
+	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,6 +181,14 @@ func TestManagedPlanHasEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return bundles
+}
+
+// TestManagedPlanHasEveryField: whatever a file changes of a cluster from a
+// ClusterClass stands in the plan, going there and coming back.
+func TestManagedPlanHasEveryField(t *testing.T) {
+	t.Parallel()
+	bundles := fewBundles(t)
 	class := inMemoryClass(t, bundles)
 	type file struct{ more, groups string }
 	plain := file{"", "{name: md-0}"}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // TestUnknownLiveVersion: a part may run a version that no bundle has, as long as the
@@ -115,14 +113,7 @@ func TestUnknownLiveVersion(t *testing.T) {
 // stagesSpecOf is a file with the bundles of the tests.
 func stagesSpecOf(t *testing.T, version, groups string) spec {
 	t.Helper()
-	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bundles, err := versionsbundle.Parse("bundles", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundles := fewBundles(t)
 	text := stagesSpec(version, groups)
 	return spec{data: []byte(text), config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
 }
