@@ -226,9 +226,9 @@ func refusedMade(ctx context.Context, c *connection, before, after topology.Clas
 	return errs, nil
 }
 
-// classChanges are what two classes make otherwise of a cluster, and the objects made
+// classChanges are what two classes make differently of a cluster, and the objects made
 // of templates in which they differ. Where runtime extensions patch the cluster, all its
-// machines may be replaced, and nobody knows the objects.
+// machines may be replaced, and the objects are not known.
 func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, []*unstructured.Unstructured, error) {
 	m := managedOrigin{class: before, cluster: live, generate: generatorOf(ctx), defaults: defaultsOf(ctx)}
 	was, is, err := m.both(after, defaulted)

@@ -92,8 +92,8 @@ func (i Instance) readPorts() (Ports, error) {
 }
 
 // ClaimPorts returns the ports of the instance, which are claimed until the closer is
-// closed. The first call picks the first block that no other instance owns and nobody
-// listens on. It fails, naming the port, where another process has taken one since.
+// closed. The first call picks the first block that no other instance owns and
+// on which no program listens. It fails, naming the port, where another process has taken one since.
 func (i Instance) ClaimPorts() (Ports, io.Closer, error) {
 	var claim net.Listener
 	take := func(ports Ports) int {

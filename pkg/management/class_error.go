@@ -99,7 +99,7 @@ func reasonsOfCauses(object string, causes []metav1.StatusCause) []ClassReason {
 	return reasons
 }
 
-// aboutWhole tells whether a template is refused for all that it makes: the only
+// aboutWhole reports whether a template is refused for all that it makes: the only
 // rule about that is that it does not change.
 func aboutWhole(details *metav1.StatusDetails) bool {
 	return details != nil && slices.ContainsFunc(details.Causes, func(cause metav1.StatusCause) bool { return cause.Field == "spec.template.spec" })

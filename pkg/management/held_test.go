@@ -30,7 +30,7 @@ func TestStillHeld(t *testing.T) {
 		"another":       {func(l *leases) { l.renewedBy("another") }, "another" + works},
 		"given back":    {func(l *leases) { l.renewedBy("") }, nobody},
 		"deleted":       {(*leases).lose, nobody},
-		"nobody knows":  {func(l *leases) { l.answer(func(context.Context, string) error { return errors.New("no answer") }) }, "no answer"},
+		"no answer":     {func(l *leases) { l.answer(func(context.Context, string) error { return errors.New("no answer") }) }, "no answer"},
 		"with an extra": {func(l *leases) { l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) }, ""},
 	}
 	for name, test := range tests {

@@ -57,7 +57,7 @@ func TestRunMends(t *testing.T) {
 		"no machine is made":                       {twoMinors(), blocked, nil, true},
 		"a machine comes":                          {twoMinors(), booting, nil, true},
 		"a machine is not ready":                   {twoMinors(), notReady, nil, true},
-		"a machine is missing, and nobody cares":   {twoMinors(), without, []string{CheckHealth}, false},
+		"a machine is missing, health is skipped":  {twoMinors(), without, []string{CheckHealth}, false},
 		"another check is left out":                {twoMinors(), without, []string{CheckPaused}, true},
 		"a machine too many goes":                  {twoMinors(), surplus, nil, false},
 		"the first step":                           {twoMinors()[:1], without, nil, false},

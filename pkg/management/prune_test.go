@@ -171,7 +171,7 @@ func TestPrune(t *testing.T) {
 		"in another namespace":                 {attic{objects: []*unstructured.Unstructured{elsewhere}}, keep, prunedKinds, result{}},
 		"no template":                          {attic{objects: []*unstructured.Unstructured{bare("MachineDeployment", "t", "c"), bare("Secret", "t", "c"), bare("KubeadmControlPlane", "t", "c")}}, keep, prunedKinds, result{}},
 		"a MachineDeployment":                  {attic{objects: append(templates, deploymentOf("MachineDeployment", "md", "t"))}, keep, prunedKinds, result{}},
-		"one of somebody else":                 {attic{objects: append(templates, foreign)}, keep, prunedKinds, result{}},
+		"one of others":                        {attic{objects: append(templates, foreign)}, keep, prunedKinds, result{}},
 		"a MachineSet":                         {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "t"))}, keep, prunedKinds, result{}},
 		"another template":                     {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "u"))}, keep, prunedKinds, of(bothTemplates)},
 		"the control plane":                    {attic{objects: append(templates, controlPlane)}, keep, prunedKinds, of("KubeadmConfigTemplate/t Background")},
@@ -181,7 +181,7 @@ func TestPrune(t *testing.T) {
 		"gone already":                         {attic{objects: templates, deleteErr: apierrors.NewNotFound(schema.GroupResource{}, "t")}, keep, prunedKinds, of(bothTemplates)},
 		"may not be deleted":                   {attic{objects: templates, deleteErr: forbidden}, keep, prunedKinds, result{[]string{"KubeadmConfigTemplate/t Background"}, `deleting KubeadmConfigTemplate/t, which is no longer used: x "t" is forbidden: no`}},
 		"may not be listed":                    {attic{objects: templates, listErr: map[string]error{"ConfigMap": forbidden}}, keep, prunedKinds, result{Err: `listing every ConfigMap of cluster ns/c: x "t" is forbidden: no`}},
-		"nobody knows of the use":              {attic{objects: templates, listErr: map[string]error{"MachineSet": forbidden}}, keep, prunedTemplates, result{Err: `listing every MachineSet of cluster ns/c: x "t" is forbidden: no`}},
+		"the use is not known":                 {attic{objects: templates, listErr: map[string]error{"MachineSet": forbidden}}, keep, prunedTemplates, result{Err: `listing every MachineSet of cluster ns/c: x "t" is forbidden: no`}},
 		"nobody knows the machines": {
 			attic{objects: templates, listErr: map[string]error{"Machine": forbidden}}, keep, prunedTemplates, result{Err: `listing the machines of cluster ns/c: x "t" is forbidden: no`},
 		},

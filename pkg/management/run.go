@@ -259,7 +259,7 @@ func (r *run) done(cluster state.Cluster, step plan.Step) bool {
 	return step.Done(cluster)
 }
 
-// rested tells whether every part that the upgrade changes is as it is to be.
+// rested reports whether every part that the upgrade changes is as it is to be.
 func (r *run) rested(cluster state.Cluster) bool {
 	if len(r.replacing.queue) > 0 {
 		return false

@@ -84,7 +84,7 @@ func TestOffered(t *testing.T) {
 }
 
 // TestUsable: releases without a node image are left out where their minor has another
-// one, and nobody keeps them.
+// one, unless they are kept.
 func TestUsable(t *testing.T) {
 	t.Parallel()
 	images := versionsbundle.Needs{NodeImage: "docker", Kubeadm: true}
