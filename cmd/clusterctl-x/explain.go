@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/explain"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -26,24 +28,22 @@ spec. Without it the kinds are listed.`,
 		Args:              atMostOneField,
 		ValidArgsFunction: a.completeFields,
 		RunE: func(_ *cobra.Command, args []string) error {
-			schema, err := parseSpecSchema(config.SpecSchema)
+			schema, err := explain.Parse(config.SpecSchema)
 			if err != nil {
 				return err
 			}
-			below := oneLevel
+			depth := view.OneLevel
 			if recursive {
-				below = allLevels
+				depth = view.AllLevels
 			}
 			if len(args) == 0 {
-				return a.explainKinds(schema, below)
+				return a.print(schema.Definition(), func() error { return view.Kinds(a.out, schema.Kinds(), depth) })
 			}
-			found, err := schema.find(args[0])
+			field, err := schema.Find(args[0])
 			if err != nil {
 				return usageError{err}
 			}
-			return a.print(schema.expand(found.node), func() error {
-				return a.write(explanation(schema, found, below))
-			})
+			return a.print(field.Definition(), func() error { return view.Field(a.out, field, depth) })
 		},
 	}
 	cmd.Flags().BoolVar(&recursive, "recursive", false, "show all fields below, with their types only")
@@ -57,59 +57,15 @@ func atMostOneField(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// write writes text that is complete to stdout.
-func (a *app) write(text string) error {
-	_, err := a.out.Write([]byte(text))
-	return err
-}
-
-func (a *app) explainKinds(schema *specSchema, below depth) error {
-	return a.print(schema.root, func() error {
-		var p printer
-		p.line("KINDS:")
-		for _, kind := range schema.kinds() {
-			p.line("  %s", kind.title())
-			if below == allLevels {
-				p.tree(schema, kind, "    ")
-				continue
-			}
-			p.wrap("    ", firstSentence(kind.description()))
-		}
-		return a.write(p.String())
-	})
-}
-
 // completeFields offers the fields one level further to the shell.
 func (a *app) completeFields(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	schema, err := parseSpecSchema(config.SpecSchema)
+	schema, err := explain.Parse(config.SpecSchema)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	candidates := slices.DeleteFunc(schema.next(typed), func(path string) bool { return !strings.HasPrefix(path, typed) })
+	candidates := slices.DeleteFunc(schema.Complete(typed), func(path string) bool { return !strings.HasPrefix(path, typed) })
 	return candidates, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-}
-
-// next are the paths that what was typed up to its last dot may go on with.
-// Shells compare case, so kinds are offered as people type them too.
-func (s *specSchema) next(typed string) []string {
-	dot := strings.LastIndex(typed, ".")
-	if dot < 0 {
-		names := s.firstNames()
-		for _, kind := range s.kinds() {
-			names = append(names, strings.ToLower(kind.title()))
-		}
-		return names
-	}
-	parent, err := s.find(typed[:dot])
-	if err != nil {
-		return nil
-	}
-	names := s.fields(parent.node)
-	for i, name := range names {
-		names[i] = typed[:dot+1] + name
-	}
-	return names
 }

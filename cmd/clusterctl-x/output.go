@@ -50,3 +50,9 @@ func (a *app) result(format string, args ...any) error {
 		return err
 	})
 }
+
+// write writes text that is complete to stdout.
+func (a *app) write(text string) error {
+	_, err := a.out.Write([]byte(text))
+	return err
+}

@@ -37,6 +37,7 @@ func allowed() map[string][]string {
 		"pkg/api/v1alpha1": nil,
 		"pkg/embedded":     nil,
 		"pkg/changes":      nil,
+		"pkg/explain":      {"pkg/api/v1alpha1"},
 		"pkg/management":   {"pkg/api/v1alpha1", "pkg/changes", "pkg/management/topology", "pkg/plan", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew"},
@@ -52,7 +53,7 @@ func allowed() map[string][]string {
 		"pkg/upgradeplan":         {"pkg/api/v1alpha1", "pkg/skew"},
 		"pkg/validations":         {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers/docker", "pkg/skew", "pkg/versionsbundle"},
 		"pkg/versionsbundle":      {"pkg/api/v1alpha1"},
-		"pkg/view":                {"pkg/api/v1alpha1", "pkg/plan", "pkg/state"},
+		"pkg/view":                {"pkg/api/v1alpha1", "pkg/explain", "pkg/plan", "pkg/state"},
 	}
 }
 
