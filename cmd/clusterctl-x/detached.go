@@ -16,6 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -285,7 +286,7 @@ func (p prepared) has(group string) bool {
 // ownChanges are those of the groups that Cluster API does not take along: of one
 // that is still in the topology, what its class makes otherwise of it, and of the
 // others what is otherwise than on the management cluster.
-func (p *prepared) ownChanges(first management.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
+func (p *prepared) ownChanges(first rollout.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
 	sorted := map[string]plan.Changes{}
 	for name := range outside {
 		objects := first.Parts[name]
@@ -301,7 +302,7 @@ func (p *prepared) ownChanges(first management.Objects, outside map[string]bool,
 				err = p.sameMachines(name, differs)
 			}
 			if err == nil {
-				stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{name: objects}}
+				stage := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{name: objects}}
 				found, err = byPart(p.resolved.Config, stage, differs, from)
 				p.restores(stage, differs)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -50,7 +51,7 @@ func exitCode(err error) int {
 		denied    validations.Refused
 		no        *plan.ImpossibleError
 		preflight *management.PreflightError
-		moved     *management.MovedError
+		moved     *rollout.StalePlanError
 		locked    *management.LockedError
 		conflict  *management.ConflictError
 		class     *management.ClassError

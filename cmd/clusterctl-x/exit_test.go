@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -44,7 +45,7 @@ func TestExitCode(t *testing.T) {
 		"a privilege":                      {apierrors.NewForbidden(clusters, "c", errors.New("no")), exitRefused},
 		"a conflict of fields":             {apierrors.NewConflict(clusters, "c", errors.New("owned")), exitConflict},
 		"conflicts of fields":              {&management.ConflictError{Fields: []string{"x"}}, exitConflict},
-		"a plan of another day":            {&management.MovedError{Cluster: "ns/c"}, exitConflict},
+		"a plan of another day":            {&rollout.StalePlanError{Cluster: "ns/c"}, exitConflict},
 		"locked":                           {locked, exitConflict},
 		"the lock was lost":                {lost, exitConflict},
 		"no time":                          {management.ErrTimeout, exitTimeout},

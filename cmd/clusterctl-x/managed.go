@@ -17,6 +17,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -139,9 +140,9 @@ func (p *prepared) prepareDetachedAlone(in plan.Input, from origin) error {
 	if err := p.prepareDetached(own, from); err != nil {
 		return err
 	}
-	stage := func(versions v1alpha1.ClusterVersions) (management.Objects, error) {
+	stage := func(versions v1alpha1.ClusterVersions) (rollout.Objects, error) {
 		parts, err := p.ownParts(own, versions)
-		return management.Objects{Parts: parts}, err
+		return rollout.Objects{Parts: parts}, err
 	}
 	first, err := stage(from.start.Versions())
 	if err != nil {
@@ -154,7 +155,7 @@ func (p *prepared) prepareDetachedAlone(in plan.Input, from origin) error {
 	if p.plan, err = plan.Compute(in); err != nil {
 		return err
 	}
-	p.stages = []management.Objects{first}
+	p.stages = []rollout.Objects{first}
 	for i := range p.plan.Steps {
 		next, err := stage(p.plan.Versions(i + 1))
 		if err != nil {

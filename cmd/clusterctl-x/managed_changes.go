@@ -18,6 +18,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -25,7 +26,7 @@ const machineHealthCheck = "MachineHealthCheck"
 
 // managedChanges are those besides versions and counts, by part: what Cluster API
 // would make of the cluster as it is, and of the one that is asked for.
-func (p *prepared) managedChanges(first management.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
+func (p *prepared) managedChanges(first rollout.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
 	before := from.managed
 	wanted, err := before.tried(p.spec, first.Cluster[0])
 	if err != nil {
@@ -39,7 +40,7 @@ func (p *prepared) managedChanges(first management.Objects, outside map[string]b
 	if err != nil {
 		return nil, p.spec.admission(err)
 	}
-	sorted, err := byPart(p.resolved.Config, management.Objects{}, withoutParts(found, first.Cluster[0]), from)
+	sorted, err := byPart(p.resolved.Config, rollout.Objects{}, withoutParts(found, first.Cluster[0]), from)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func deferrals(now, wanted state.Topology) []string {
 func partChanges(was, is topology.Parts, config *v1alpha1.Config, from origin) (sorted map[string]plan.Changes, gone []string, err error) {
 	var old, fresh []*unstructured.Unstructured
 	lost := map[string][]string{}
-	stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+	stage := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 	for name, objects := range is {
 		if _, both := was[name]; both {
 			old, fresh = append(old, was[name]...), append(fresh, objects...)

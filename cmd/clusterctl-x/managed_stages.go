@@ -10,13 +10,14 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // managedStages renders the Cluster as it is written for each step, at the version
 // that its topology has then, and the groups that the topology does not have.
-func (p prepared) managedStages(first management.Objects, chain plan.Chain, own map[string]bool) ([]management.Objects, error) {
-	stages := []management.Objects{first}
+func (p prepared) managedStages(first rollout.Objects, chain plan.Chain, own map[string]bool) ([]rollout.Objects, error) {
+	stages := []rollout.Objects{first}
 	at := chain.From
 	for i, step := range p.plan.Steps {
 		if to := furthest(step); !step.Detached && to.After(at) {
@@ -40,14 +41,14 @@ func (p prepared) managedStages(first management.Objects, chain plan.Chain, own 
 // rehearsed are the objects that the API server can check before the first step:
 // those of the beginning, and those of later stages. A topology takes the version
 // of the next leg only, and Cluster API owns a group until it is detached.
-func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []management.Objects) {
+func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []rollout.Objects) {
 	if !p.spec.managed() {
 		return p.stages[0].All(), p.stages[1:]
 	}
 	legBegun := false
-	var stages []management.Objects
+	var stages []rollout.Objects
 	for i, stage := range p.stages {
-		next := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+		next := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, p.stages[0].Cluster)) {
 			legBegun, next.Cluster = len(stages) > 0, stage.Cluster
 			if i > 0 && p.plan.Steps[i-1].Kind == plan.Return {
@@ -96,7 +97,7 @@ func furthest(step plan.Step) v1alpha1.Version {
 
 // managedStage renders the Cluster with a version of its topology, and the groups
 // that the topology does not have.
-func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, versions v1alpha1.ClusterVersions) (management.Objects, error) {
+func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, versions v1alpha1.ClusterVersions) (rollout.Objects, error) {
 	without, given := own, map[string]string{}
 	if p.native {
 		without = map[string]bool{}
@@ -107,11 +108,11 @@ func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, version
 	}
 	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: at}, without)
 	if err != nil {
-		return management.Objects{}, err
+		return rollout.Objects{}, err
 	}
 	stage, err := decodeParts(rendered)
 	if err != nil {
-		return management.Objects{}, err
+		return rollout.Objects{}, err
 	}
 	delete(stage.Parts, v1alpha1.ControlPlaneName)
 	if p.native {

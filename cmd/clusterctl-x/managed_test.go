@@ -18,6 +18,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -110,7 +111,7 @@ func managedOriginOf(t *testing.T, s spec) origin {
 		return compareOffline(before, append([]*unstructured.Unstructured{untyped(t, wanted)}, objects[1:]...))
 	}
 	from.unused = func(keep []*unstructured.Unstructured) ([]string, error) {
-		return unusedOffline(s.config, management.Objects{Cluster: before}, keep), nil
+		return unusedOffline(s.config, rollout.Objects{Cluster: before}, keep), nil
 	}
 	return from
 }

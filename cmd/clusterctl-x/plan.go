@@ -20,6 +20,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -125,15 +126,15 @@ func withoutPath(err error) error {
 
 // prepareOffline plans the way from the cluster that one file describes to that
 // of another. It returns also what the cluster is made of before.
-func (a *app) prepareOffline(ctx context.Context, o upgradeOptions) (prepared, management.Objects, error) {
+func (a *app) prepareOffline(ctx context.Context, o upgradeOptions) (prepared, rollout.Objects, error) {
 	was, s, err := a.readBoth(o)
 	if err != nil {
-		return prepared{}, management.Objects{}, err
+		return prepared{}, rollout.Objects{}, err
 	}
 	before := was.resolved
 	objects, err := was.stage(before.Versions, scope{})
 	if err != nil {
-		return prepared{}, management.Objects{}, err
+		return prepared{}, rollout.Objects{}, err
 	}
 	p, err := a.prepare(s, origin{
 		metadata: plan.Metadata{Name: before.Config.Cluster.Metadata.Name, Namespace: was.namespace, Spec: fingerprint(s.data)},
@@ -247,7 +248,7 @@ func compareOffline(before, wanted []*unstructured.Unstructured) ([]management.C
 // unusedOffline is management.Unused with rendered objects in the place of live
 // ones: what was rendered for the cluster and the groups that stay, and is no
 // longer.
-func unusedOffline(config *v1alpha1.Config, before management.Objects, keep []*unstructured.Unstructured) []string {
+func unusedOffline(config *v1alpha1.Config, before rollout.Objects, keep []*unstructured.Unstructured) []string {
 	kept := map[string]bool{}
 	for _, object := range keep {
 		kept[changes.ObjectName(object)] = true

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -32,7 +33,7 @@ type prepared struct {
 	plan      plan.Plan
 	// stages are the renderings of the versions that the plan begins with and
 	// of those at the end of each step.
-	stages []management.Objects
+	stages []rollout.Objects
 	// detached makes the groups that the topology of a cluster does not have.
 	detached detachedGroups
 	// native is true where Cluster API moves them.
@@ -179,7 +180,7 @@ func (p *prepared) prepareClassic(in plan.Input, from origin, o upgradeOptions) 
 		return err
 	}
 	p.plan.Notes = append(p.plan.Notes, p.standIns.notes()...)
-	p.stages = []management.Objects{first}
+	p.stages = []rollout.Objects{first}
 	for i := range p.plan.Steps {
 		stage, err := p.stage(p.plan.Versions(i+1), o.scope)
 		if err != nil {
@@ -213,10 +214,10 @@ func target(resolved validations.Resolved, start plan.Start) plan.Target {
 
 // stage renders the cluster at the given versions. Every one of them must have a
 // release, or a stand-in.
-func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (management.Objects, error) {
+func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (rollout.Objects, error) {
 	rendered, err := p.render(versions, nil)
 	if err != nil {
-		return management.Objects{}, err
+		return rollout.Objects{}, err
 	}
 	objects, err := decodeParts(rendered)
 	return about.cut(objects), err
@@ -239,8 +240,8 @@ func texts[T fmt.Stringer](things []T) []string {
 	return all
 }
 
-func decodeParts(rendered manifests.Objects) (management.Objects, error) {
-	objects := management.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+func decodeParts(rendered manifests.Objects) (rollout.Objects, error) {
+	objects := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 	var err error
 	if objects.Cluster, err = decodeAll(rendered.Cluster); err != nil {
 		return objects, err
@@ -267,7 +268,7 @@ func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error)
 }
 
 // changes are those besides versions and counts, by part.
-func (p *prepared) changes(first management.Objects, from origin, about scope) (map[string]plan.Changes, error) {
+func (p *prepared) changes(first rollout.Objects, from origin, about scope) (map[string]plan.Changes, error) {
 	found, err := from.compare(first.All())
 	if err != nil {
 		return nil, err
@@ -319,7 +320,7 @@ func (p prepared) calledOff(sorted map[string]plan.Changes, start plan.Start, ab
 }
 
 // restores notes the parts with a template that is missing.
-func (p *prepared) restores(stage management.Objects, found []management.Change) {
+func (p *prepared) restores(stage rollout.Objects, found []management.Change) {
 	missing := func(object *unstructured.Unstructured) bool {
 		return slices.ContainsFunc(found, func(c management.Change) bool {
 			return c.Action == management.Restored && c.Object == changes.ObjectName(object)
@@ -337,7 +338,7 @@ func (o origin) called(object string) string { return cmp.Or(o.names[object], ob
 
 // byPart sorts what would change by the part that it belongs to. Counts are left
 // out: the plan has them as machines.
-func byPart(config *v1alpha1.Config, stage management.Objects, found []management.Change, from origin) (map[string]plan.Changes, error) {
+func byPart(config *v1alpha1.Config, stage rollout.Objects, found []management.Change, from origin) (map[string]plan.Changes, error) {
 	part := map[string]string{}
 	for name, objects := range stage.Parts {
 		for _, object := range objects {

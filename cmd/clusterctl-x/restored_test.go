@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // TestRestoredTemplates: a template that is missing is a change in place of its part, and
@@ -20,7 +21,7 @@ func TestRestoredTemplates(t *testing.T) {
 		o.SetName(name)
 		return o
 	}
-	stage := management.Objects{Parts: map[string][]*unstructured.Unstructured{
+	stage := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{
 		"md-0": {object("KubeadmConfigTemplate", "a"), object("DevMachineTemplate", "b")},
 		"md-1": {object("KubeadmConfigTemplate", "c")},
 	}}

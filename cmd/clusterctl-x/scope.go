@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // scope is the part of a cluster that an upgrade is about.
@@ -66,11 +66,11 @@ func (s scope) covers(part string) bool {
 
 // cut sets the groups aside that the upgrade is not about, and leaves out what
 // else it is not about.
-func (s scope) cut(objects management.Objects) management.Objects {
+func (s scope) cut(objects rollout.Objects) rollout.Objects {
 	if s.whole() {
 		return objects
 	}
-	kept := management.Objects{Parts: map[string][]*unstructured.Unstructured{}, Others: map[string][]*unstructured.Unstructured{}}
+	kept := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}, Others: map[string][]*unstructured.Unstructured{}}
 	if s.controlPlaneOnly {
 		kept.Cluster = objects.Cluster
 	}

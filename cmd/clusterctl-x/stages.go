@@ -10,8 +10,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
@@ -78,7 +78,7 @@ func besideOthers(before, after []*unstructured.Unstructured) []*unstructured.Un
 
 // sayRemovals names what a step removes: whoever applies manifests removes
 // nothing by that.
-func (a *app) sayRemovals(step plan.Step, before management.Objects) {
+func (a *app) sayRemovals(step plan.Step, before rollout.Objects) {
 	if step.Kind != plan.RemoveWorkers {
 		return
 	}

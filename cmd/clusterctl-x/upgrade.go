@@ -19,6 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -66,7 +67,7 @@ goes on from where the cluster is.`,
 			ctx, cancel := a.withTimeout(cmd.Context(), 0)
 			defer cancel()
 			err := a.upgradeCluster(ctx, o)
-			if moved := (*management.MovedError)(nil); errors.As(err, &moved) {
+			if moved := (*rollout.StalePlanError)(nil); errors.As(err, &moved) {
 				moved.Saved = o.plan != ""
 			}
 			return err
@@ -203,7 +204,7 @@ func (a *app) upgradeCluster(ctx context.Context, o upgradeOptions) error {
 	}
 	if saved != nil {
 		if reasons := saved.Stale(p.plan); len(reasons) > 0 {
-			return &management.MovedError{Cluster: l.key.String(), Reasons: reasons}
+			return &rollout.StalePlanError{Cluster: l.key.String(), Reasons: reasons}
 		}
 	}
 	if p.plan.Empty() {
@@ -292,7 +293,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 	}
 	began := time.Now()
 	progress := a.progress()
-	last := management.Progress{Plan: p.plan}
+	last := rollout.Status{Plan: p.plan}
 	err = l.Upgrade(held, l.key, management.Upgrade{
 		Plan: p.plan, Stages: p.stages, Record: p.record, Partial: !o.scope.whole(), Groups: o.scope.groups, Force: o.forceConflicts,
 		Policy: validations.Policy(p.resolved.Config.Cluster), Warn: func(text string) { a.warning("%s", text) },
@@ -304,7 +305,7 @@ func (a *app) carryOut(ctx context.Context, l live, p prepared, o upgradeOptions
 		Skip:        o.skip,
 		NodeStartup: p.resolved.Config.Cluster.Spec.NodeStartup(),
 		Concurrency: p.resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
-		Show: func(now management.Progress) {
+		Show: func(now rollout.Status) {
 			last = now
 			progress.ShowUpgrade(now.Plan, now.Current(), now.Cluster)
 		},

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
-func waitingFor(p management.Progress) string {
+func waitingFor(p rollout.Status) string {
 	if p.Cluster.Held != nil {
 		return " waiting for " + p.Cluster.Obstacle()
 	}
@@ -22,7 +22,7 @@ func waitingFor(p management.Progress) string {
 }
 
 // left says what goes on by itself, and what waits for the command to be run again.
-func left(p management.Progress) string {
+func left(p rollout.Status) string {
 	const again = "run the same command again to go on"
 	if p.Step >= len(p.Plan.Steps) && p.Cluster.Held != nil {
 		return "every step is done, and the upgrade ends when the hold is lifted: " + again
@@ -52,7 +52,7 @@ func left(p management.Progress) string {
 
 // goingOn are the steps, or parts of one, that go on by themselves, and those
 // that wait.
-func goingOn(p management.Progress) (goesOn, later []string) {
+func goingOn(p rollout.Status) (goesOn, later []string) {
 	for i, step := range p.Plan.Steps[p.Step:] {
 		begun, waiting := step.Split(nil)
 		switch number := p.Step + i; {

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // TestLeft: a run that ends before its plan says what goes on, and what waits.
@@ -21,22 +21,22 @@ func TestLeft(t *testing.T) {
 	}
 	const again = ": run the same command again to go on"
 	tests := map[string]struct {
-		progress management.Progress
+		progress rollout.Status
 		want     string
 	}{
 		"nothing is queued": {
-			management.Progress{Step: 1, Begun: []string{v1alpha1.ControlPlaneName}},
+			rollout.Status{Step: 1, Begun: []string{v1alpha1.ControlPlaneName}},
 			"Cluster API goes on with step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
 		},
 		"groups are queued": {
-			management.Progress{Step: 1, Queued: []string{"b", "c"}},
+			rollout.Status{Step: 1, Queued: []string{"b", "c"}},
 			"Cluster API goes on with what was begun beside the steps; what waits is other machines for b, c, step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
 		},
 		"groups are queued after the last step": {
-			management.Progress{Step: 2, Queued: []string{"c"}},
+			rollout.Status{Step: 2, Queued: []string{"c"}},
 			"Cluster API goes on with what was begun; what waits is other machines for c" + again,
 		},
-		"everything was begun": {management.Progress{Step: 2}, "every step was begun, and Cluster API goes on with them" + again},
+		"everything was begun": {rollout.Status{Step: 2}, "every step was begun, and Cluster API goes on with them" + again},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

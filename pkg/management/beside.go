@@ -34,18 +34,6 @@ func replacingOf(upgrade Upgrade) replacing {
 	return r
 }
 
-// Current is the index of the step that goes on: Step, and at the end of the steps the one
-// beside them whose groups still get other machines.
-func (p Progress) Current() int {
-	groups := slices.Concat(p.Replacing, p.Queued)
-	if p.Step < len(p.Plan.Steps) || len(groups) == 0 {
-		return p.Step
-	}
-	return slices.IndexFunc(p.Plan.Steps, func(s plan.Step) bool {
-		return s.Kind == plan.Template && s.Beside && s.Group(groups[0]).Name == groups[0]
-	})
-}
-
 // next lets as many groups begin as may move at the same time, and returns them.
 func (r *replacing) next(concurrency int) []string {
 	count := min(len(r.queue), max(1, concurrency)-len(r.moving))

@@ -6,26 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
-
-// TestCurrent: at the end of the steps one beside them goes on, as long as groups of it
-// wait for their turn.
-func TestCurrent(t *testing.T) {
-	t.Parallel()
-	p := plan.Plan{Steps: []plan.Step{
-		beside(stepOf(plan.InPlace, "", "", "a")), beside(stepOf(plan.Template, "v1.33.1", "v1.33.1", "a", "b")), stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1"),
-	}}
-	for _, test := range []struct {
-		step              int
-		replacing, queued []string
-		want              int
-	}{{2, nil, nil, 2}, {2, []string{"a"}, []string{"b"}, 2}, {3, []string{"a"}, []string{"b"}, 1}, {3, []string{"b"}, nil, 1}, {3, nil, []string{"b"}, 1}, {3, nil, nil, 3}} {
-		if got := (Progress{Plan: p, Step: test.step, Replacing: test.replacing, Queued: test.queued}).Current(); got != test.want {
-			t.Errorf("at step %d with %v and %v it is %d, want %d", test.step, test.replacing, test.queued, got, test.want)
-		}
-	}
-}
 
 // TestFollowReplacesOneGroupAfterTheOther: of the groups that the topology does not have
 // as many get other machines as may move at the same time.
@@ -39,8 +22,8 @@ func TestFollowReplacesOneGroupAfterTheOther(t *testing.T) {
 	var queued [][]string
 	f := newFollower(w.client(), clusterKey(), Upgrade{
 		Plan: p, Managed: true, Concurrency: 1, Warn: func(text string) { t.Error(text) },
-		Show:   func(now Progress) { queued = append(queued, now.Queued) },
-		Stages: []Objects{stageOf(p.Versions(0), rendering), stageOf(p.Versions(1), rendering)},
+		Show:   func(now rollout.Status) { queued = append(queued, now.Queued) },
+		Stages: []rollout.Objects{stageOf(p.Versions(0), rendering), stageOf(p.Versions(1), rendering)},
 	})
 	looks := func(done bool, want ...string) {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -136,12 +137,12 @@ func (f *follower) advance(ctx context.Context, cluster state.Cluster) (bool, er
 	}
 	cluster = cluster.Claim(f.Claimed)
 	if reason := cluster.PutBack(); reason != "" {
-		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{reason}}
+		return false, &rollout.StalePlanError{Cluster: f.key.String(), Reasons: []string{reason}}
 	}
 	f.waited, f.mending = f.mending, nil
 	defer func() {
 		cluster.Mending = f.mending
-		f.Show(Progress{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Replacing: slices.Clone(f.replacing.moving), Queued: f.replacing.queue, Cluster: cluster})
+		f.Show(rollout.Status{Plan: f.Plan, Step: f.step, Begun: slices.Sorted(maps.Keys(f.begun)), Through: f.through, Replacing: slices.Clone(f.replacing.moving), Queued: f.replacing.queue, Cluster: cluster})
 	}()
 	if err := f.replaceBeside(ctx, cluster); err != nil {
 		return false, err
@@ -201,10 +202,10 @@ func (f *follower) follow(ctx context.Context, cluster state.Cluster) (bool, err
 		return true, nil
 	}
 	if _, planned := f.Plan.Reached(f.step, cluster); !planned {
-		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{f.Plan.Unplanned(f.step, cluster)}}
+		return false, &rollout.StalePlanError{Cluster: f.key.String(), Reasons: []string{f.Plan.Unplanned(f.step, cluster)}}
 	}
 	if f.through >= end {
-		return false, &MovedError{Cluster: f.key.String(), Reasons: []string{fmt.Sprintf("Cluster API is through with everything, and does not take step %d (%s)", f.step+1, f.Plan.Steps[f.step])}}
+		return false, &rollout.StalePlanError{Cluster: f.key.String(), Reasons: []string{fmt.Sprintf("Cluster API is through with everything, and does not take step %d (%s)", f.step+1, f.Plan.Steps[f.step])}}
 	}
 	return false, f.nextLeg(ctx, cluster, max(f.step, f.through))
 }
@@ -224,7 +225,7 @@ func (f *follower) written() bool { return f.through == len(f.Stages)-1 }
 // nextLeg begins the leg that begins with a step, unless it would leave nodes
 // behind that nobody knew of.
 func (f *follower) nextLeg(ctx context.Context, cluster state.Cluster, first int) error {
-	moved := &MovedError{Cluster: f.key.String()}
+	moved := &rollout.StalePlanError{Cluster: f.key.String()}
 	for _, step := range f.Plan.Steps[first:f.legEnd(first+1)] {
 		moved.Reasons = append(moved.Reasons, step.LeavesBehind(othersOf(cluster), f.Policy)...)
 	}

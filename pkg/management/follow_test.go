@@ -15,13 +15,14 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // managedStage is a cluster from a ClusterClass whose topology has a version,
 // with an add-on that has a label.
-func managedStage(version, label string) Objects {
-	return Objects{Cluster: []*unstructured.Unstructured{
+func managedStage(version, label string) rollout.Objects {
+	return rollout.Objects{Cluster: []*unstructured.Unstructured{
 		made("cluster.x-k8s.io", "Cluster", "c", "", map[string]any{"topology": map[string]any{"version": version}}),
 		made("addons.cluster.x-k8s.io", "ClusterResourceSet", "c-cni", label, map[string]any{"strategy": "Reconcile"}),
 	}}
@@ -66,8 +67,10 @@ func TestFollow(t *testing.T) {
 	w := &world{t: t, objects: map[string]*unstructured.Unstructured{}}
 	var said []string
 	f := newFollower(w.client(), clusterKey(), Upgrade{
-		Plan: twoLegs(), Managed: true, Warn: func(text string) { said = append(said, text) }, Show: func(now Progress) { said = append(said, fmt.Sprintf("step %d, through %d", now.Step, now.Through)) },
-		Stages: []Objects{managedStage("v1.31.0", ""), managedStage("v1.31.0", "new"), managedStage("v1.32.0", "new"), managedStage("v1.32.0", "new"), managedStage("v1.33.0", "new"), managedStage("v1.33.0", "new")},
+		Plan: twoLegs(), Managed: true, Warn: func(text string) { said = append(said, text) }, Show: func(now rollout.Status) {
+			said = append(said, fmt.Sprintf("step %d, through %d", now.Step, now.Through))
+		},
+		Stages: []rollout.Objects{managedStage("v1.31.0", ""), managedStage("v1.31.0", "new"), managedStage("v1.32.0", "new"), managedStage("v1.32.0", "new"), managedStage("v1.33.0", "new"), managedStage("v1.33.0", "new")},
 	})
 	steps := []struct {
 		name    string
@@ -112,7 +115,7 @@ func TestFollow(t *testing.T) {
 func TestFollowStops(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t, objects: map[string]*unstructured.Unstructured{}}
-	f := newFollower(w.client(), clusterKey(), Upgrade{Plan: twoLegs(), Managed: true, Show: func(Progress) {}, Warn: func(string) {}})
+	f := newFollower(w.client(), clusterKey(), Upgrade{Plan: twoLegs(), Managed: true, Show: func(rollout.Status) {}, Warn: func(string) {}})
 	deleting := managed("v1.31.0", "v1.31.0", 1, true)
 	deleting.Deleting = true
 	for name, cluster := range map[string]state.Cluster{"deleted": {}, "being deleted": deleting} {
@@ -124,7 +127,7 @@ func TestFollowStops(t *testing.T) {
 	putBack := managed("v1.31.0", "v1.31.0", 1, true)
 	putBack.WorkerNodeGroups[0].Detached = true
 	_, err := f.advance(t.Context(), putBack)
-	if moved := (*MovedError)(nil); !errors.As(err, &moved) || !slices.Equal(moved.Reasons, []string{putBack.PutBack()}) {
+	if moved := (*rollout.StalePlanError)(nil); !errors.As(err, &moved) || !slices.Equal(moved.Reasons, []string{putBack.PutBack()}) {
 		t.Errorf("put back into the topology: %v", err)
 	}
 }
@@ -163,8 +166,8 @@ func TestFollowWhileAnUpgradeEnds(t *testing.T) {
 				return err
 			}
 			f := newFollower(w.client(), clusterKey(), Upgrade{
-				Plan: twoLegs(), Managed: true, Warn: func(string) {}, Show: func(Progress) {},
-				Stages: []Objects{managedStage("v1.31.0", ""), managedStage("v1.31.0", ""), managedStage("v1.32.0", ""), managedStage("v1.32.0", ""), managedStage("v1.33.0", ""), managedStage("v1.33.0", "")},
+				Plan: twoLegs(), Managed: true, Warn: func(string) {}, Show: func(rollout.Status) {},
+				Stages: []rollout.Objects{managedStage("v1.31.0", ""), managedStage("v1.31.0", ""), managedStage("v1.32.0", ""), managedStage("v1.32.0", ""), managedStage("v1.33.0", ""), managedStage("v1.33.0", "")},
 			})
 			f.last = map[string]string{}
 			got := ""

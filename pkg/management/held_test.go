@@ -13,6 +13,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -152,8 +153,8 @@ func TestRunLeavesNobodyBehind(t *testing.T) {
 	w := newWorld(t, versionsOf("v1.32.1"))
 	w.seen.Others = []state.Other{{Object: "Machine/x", Version: versionsOf("v1.29.1").ControlPlane}}
 	r := w.run(aPlan(versionsOf("v1.32.1"), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
-	want := &MovedError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old beside a control plane at v1.33.1; upgrade or delete it"}}
-	var got *MovedError
+	want := &rollout.StalePlanError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old beside a control plane at v1.33.1; upgrade or delete it"}}
+	var got *rollout.StalePlanError
 	errors.As(goOn(t.Context(), w, r), &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)

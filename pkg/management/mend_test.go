@@ -16,6 +16,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -80,7 +81,7 @@ func TestRunMends(t *testing.T) {
 				r.step, r.Skip = next, test.skip
 				test.change(&w.seen.WorkerNodeGroups[0])
 				var got *state.Mending
-				r.Show = func(now Progress) { got = now.Cluster.Mending }
+				r.Show = func(now rollout.Status) { got = now.Cluster.Mending }
 				if _, err := r.advance(t.Context(), w.seen); err != nil {
 					t.Fatal(err)
 				}
@@ -194,7 +195,7 @@ func TestRunMendsAfterAHold(t *testing.T) {
 		}})
 		without(&w.seen.WorkerNodeGroups[0])
 		var shown []string
-		r.Show = func(now Progress) {
+		r.Show = func(now rollout.Status) {
 			shown = append(shown, fmt.Sprintf("held %t, mending %t", now.Cluster.Held != nil, now.Cluster.Mending != nil))
 		}
 		hold := []state.Hold{{Point: state.BeforeControlPlane, Reason: "later"}}
@@ -222,10 +223,10 @@ func TestFollowMends(t *testing.T) {
 		p.From.WorkerNodeGroups["own"], p.To.WorkerNodeGroups["own"] = p.From.ControlPlane, p.From.ControlPlane
 		f := newFollower(w.client(), clusterKey(), Upgrade{
 			Plan: p, Managed: true, Warn: func(text string) { t.Error(text) },
-			Show: func(now Progress) {
+			Show: func(now rollout.Status) {
 				said = append(said, fmt.Sprintf("step %d, through %d, mending %t", now.Step, now.Through, now.Cluster.Mending != nil))
 			},
-			Stages: []Objects{managedStage("v1.31.0", ""), managedStage("v1.31.0", ""), managedStage("v1.32.0", ""), managedStage("v1.32.0", ""), managedStage("v1.33.0", ""), managedStage("v1.33.0", "")},
+			Stages: []rollout.Objects{managedStage("v1.31.0", ""), managedStage("v1.31.0", ""), managedStage("v1.32.0", ""), managedStage("v1.32.0", ""), managedStage("v1.33.0", ""), managedStage("v1.33.0", "")},
 		})
 		pinned := func(group string, change func(*state.Part)) state.Cluster {
 			c := managed("v1.32.0", group, 1, group == "v1.32.0")

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -75,7 +76,7 @@ func (f *follower) moveNatively(ctx context.Context, cluster state.Cluster, step
 // undisturbedGroups looks whether somebody else changes the versions of groups that
 // a step moves.
 func (f *follower) undisturbedGroups(cluster state.Cluster, step plan.Step) error {
-	moved := &MovedError{Cluster: f.key.String()}
+	moved := &rollout.StalePlanError{Cluster: f.key.String()}
 	for _, group := range step.WorkerNodeGroups {
 		part, exists := cluster.Group(group.Name)
 		if step.Kind == plan.Workers && (!exists || part.Version != group.From && part.Version != group.To) {
@@ -133,7 +134,7 @@ func (f *follower) handOver(ctx context.Context, cluster state.Cluster, h handov
 	if cluster.Generation < f.generations[wholeCluster] {
 		return false, nil
 	}
-	moved := &MovedError{Cluster: f.key.String()}
+	moved := &rollout.StalePlanError{Cluster: f.key.String()}
 	written, complete := true, true // of the entries, and of everything
 	for _, group := range h.groups {
 		part, exists := cluster.Group(group.name)

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -225,7 +226,7 @@ func unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func
 // what it writes first, as a whole, and of the later stages what does not depend
 // on the steps before them. Fields that others own are a conflict, unless the
 // upgrade takes them over.
-func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructured, later []Objects, with ...client.ApplyOption) error {
+func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructured, later []rollout.Objects, with ...client.ApplyOption) error {
 	objects, err := rehearsed(first, later)
 	if err != nil {
 		return err
@@ -271,11 +272,11 @@ const skipGuardrails = "clusterctl-x.io/skip-guardrails"
 // further versions the next one only, for its webhook lets it move by one minor.
 // The guardrails judge what the first step writes. What later steps write comes
 // to be legal by the steps before them.
-func rehearsed(first []*unstructured.Unstructured, later []Objects) ([]*unstructured.Unstructured, error) {
+func rehearsed(first []*unstructured.Unstructured, later []rollout.Objects) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	seen := map[string]bool{}
 	controlPlanes := 0
-	for i, stage := range append([]Objects{{Cluster: first}}, later...) {
+	for i, stage := range append([]rollout.Objects{{Cluster: first}}, later...) {
 		for _, object := range stage.All() {
 			text, err := object.MarshalJSON()
 			if err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -229,7 +230,7 @@ func TestRehearsed(t *testing.T) {
 	third := stageOf(versionsOf("v1.34.1", "md-0", "v1.32.1"), nil)
 	before := described(slices.Concat(first.All(), second.All(), third.All()))
 	fourth := stageOf(versionsOf("v1.34.1", "md-0", "v1.34.1"), nil)
-	got, err := rehearsed(first.All(), []Objects{second, third, third, fourth})
+	got, err := rehearsed(first.All(), []rollout.Objects{second, third, third, fourth})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +297,7 @@ func TestRehearseTellsAllConflicts(t *testing.T) {
 		return apierrors.NewApplyConflict(causes, "conflicts")
 	}
 	const head = "others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts"
-	twice := []Objects{stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil), stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)}
+	twice := []rollout.Objects{stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil), stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)}
 	tests := map[string]struct {
 		errs map[string]error // by Kind
 		want string

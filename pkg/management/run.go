@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -131,7 +132,7 @@ func (r *run) advance(ctx context.Context, cluster state.Cluster) (bool, error) 
 	if ended {
 		cluster.Held = r.waitsAt(ctx, cluster)
 	}
-	r.Show(Progress{Plan: r.Plan, Step: r.step, Begun: slices.Sorted(maps.Keys(r.begun)), Replacing: slices.Clone(r.replacing.moving), Queued: r.replacing.queue, Cluster: cluster})
+	r.Show(rollout.Status{Plan: r.Plan, Step: r.step, Begun: slices.Sorted(maps.Keys(r.begun)), Replacing: slices.Clone(r.replacing.moving), Queued: r.replacing.queue, Cluster: cluster})
 	return ended && cluster.Held == nil && r.rested(cluster), nil
 }
 
@@ -176,7 +177,7 @@ func (r *run) moving(cluster state.Cluster, step plan.Step) int {
 // takeGroup takes one group through a step; part is empty where there is none yet.
 func (r *run) takeGroup(ctx context.Context, step plan.Step, group string, part state.Part) error {
 	if moves := step.Group(group); step.Kind == plan.Workers && moves.To.Before(moves.From) && part.Ready() > 0 {
-		return &MovedError{Cluster: r.key.String(), Reasons: []string{fmt.Sprintf("a machine of group %s became ready at %s, so it cannot go back to %s", group, part.Version, moves.To)}}
+		return &rollout.StalePlanError{Cluster: r.key.String(), Reasons: []string{fmt.Sprintf("a machine of group %s became ready at %s, so it cannot go back to %s", group, part.Version, moves.To)}}
 	}
 	if step.Kind != plan.RemoveWorkers {
 		return r.writePart(ctx, r.step+1, group)
@@ -207,7 +208,7 @@ func (r *run) takeControlPlane(ctx context.Context, cluster state.Cluster, step 
 		return nil
 	}
 	if reasons := step.LeavesBehind(cluster, r.Policy); len(reasons) > 0 {
-		return &MovedError{Cluster: r.key.String(), Reasons: reasons}
+		return &rollout.StalePlanError{Cluster: r.key.String(), Reasons: reasons}
 	}
 	r.begun[name] = true
 	if err := r.writePart(ctx, r.step+1, name); err != nil {
@@ -227,7 +228,7 @@ func (r *run) takeControlPlane(ctx context.Context, cluster state.Cluster, step 
 
 // annotateOthers lets groups that the upgrade is not about have new machines
 // beside the control plane's next version. Nothing else of them is written.
-func (r *run) annotateOthers(ctx context.Context, stage Objects) error {
+func (r *run) annotateOthers(ctx context.Context, stage rollout.Objects) error {
 	for _, group := range slices.Sorted(maps.Keys(stage.Others)) {
 		for _, object := range stage.Others[group] {
 			value, wanted := object.GetAnnotations()[clusterv1.MachineSetSkipPreflightChecksAnnotation]
@@ -278,7 +279,7 @@ func (r *run) undisturbed(cluster state.Cluster) error {
 		return nil
 	}
 	before, after := r.Plan.Versions(r.step), r.Plan.Versions(r.step+1)
-	moved := &MovedError{Cluster: r.key.String()}
+	moved := &rollout.StalePlanError{Cluster: r.key.String()}
 	check := func(part state.Part, allowed ...v1alpha1.Version) {
 		if !slices.Contains(allowed, part.Version) {
 			moved.Reasons = append(moved.Reasons, fmt.Sprintf("somebody changed %s: its version is %s, and the plan has %s", part.Object, part.Version, allowed[len(allowed)-1]))

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -183,7 +184,7 @@ func TestRunStopsAt(t *testing.T) {
 				t.Fatal("no error")
 			}
 			got := result{Err: err.Error(), Writes: w.writes}
-			if moved := (*MovedError)(nil); errors.As(err, &moved) {
+			if moved := (*rollout.StalePlanError)(nil); errors.As(err, &moved) {
 				got.Err, got.Moved = moved.Reasons[0], true
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // controlPlaneTo and groupTo are what is written to move a part.
@@ -243,7 +244,7 @@ func TestRunGoesBack(t *testing.T) {
 	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), stepOf(plan.Workers, "v1.33.1", "v1.32.1", "md-0"))
 	late := w.run(p, 1, nil)
 	w.begins(late)
-	var moved *MovedError
+	var moved *rollout.StalePlanError
 	if _, err := late.advance(t.Context(), w.seen); !errors.As(err, &moved) {
 		t.Errorf("a group with a ready machine goes back: %v", err)
 	}

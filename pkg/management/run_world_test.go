@@ -22,6 +22,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -38,11 +39,11 @@ const besideAnnotation = "beside"
 // stageOf are objects as small as they may be, for control plane and groups at
 // versions. Like the real ones, a MachineDeployment differs where its group is
 // behind the control plane, and its templates do not.
-func stageOf(versions v1alpha1.ClusterVersions, r *rendering) Objects {
+func stageOf(versions v1alpha1.ClusterVersions, r *rendering) rollout.Objects {
 	if r == nil {
 		r = &rendering{}
 	}
-	stage := Objects{Cluster: []*unstructured.Unstructured{made("cluster.x-k8s.io", "Cluster", "c", r.cluster, nil)}, Parts: map[string][]*unstructured.Unstructured{}}
+	stage := rollout.Objects{Cluster: []*unstructured.Unstructured{made("cluster.x-k8s.io", "Cluster", "c", r.cluster, nil)}, Parts: map[string][]*unstructured.Unstructured{}}
 	reference := func(kind, name string) map[string]any { return map[string]any{"kind": kind, "name": name} }
 	replicas := func(part string) int64 {
 		if count, ok := r.replicas[part]; ok {
@@ -311,7 +312,7 @@ func (w *world) client() *Client {
 
 // run is one of the plan, with stages of the rendering.
 func (w *world) run(p plan.Plan, concurrency int, r *rendering) *run {
-	upgrade := Upgrade{Plan: p, Concurrency: concurrency, Show: func(now Progress) { w.shown = append(w.shown, now.Step) }}
+	upgrade := Upgrade{Plan: p, Concurrency: concurrency, Show: func(now rollout.Status) { w.shown = append(w.shown, now.Step) }}
 	for i := range len(p.Steps) + 1 {
 		upgrade.Stages = append(upgrade.Stages, stageOf(p.Versions(i), r))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // writePart writes a part as it is to be once so many steps were begun. What is
@@ -36,7 +37,7 @@ func (r *run) writePart(ctx context.Context, steps int, part string) error {
 
 // restore writes the templates that live objects refer to and that are not there. They
 // are named after their content, so that no machine is replaced for one that is back.
-func (r *run) restore(ctx context.Context, stage Objects) error {
+func (r *run) restore(ctx context.Context, stage rollout.Objects) error {
 	objects := stage.All()
 	for _, object := range objects {
 		if !changes.IsTemplate(object.GetKind()) {
@@ -102,7 +103,7 @@ func (r *run) writeHeld(ctx context.Context, object *unstructured.Unstructured) 
 		return err
 	})
 	if apierrors.IsNotFound(err) {
-		return &MovedError{Cluster: r.key.String(), Reasons: []string{"somebody deleted " + changes.ObjectName(object)}}
+		return &rollout.StalePlanError{Cluster: r.key.String(), Reasons: []string{"somebody deleted " + changes.ObjectName(object)}}
 	}
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)

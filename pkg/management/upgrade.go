@@ -12,36 +12,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
-
-// Objects are those of a cluster by the part that they belong to, each in the
-// order in which they are written.
-type Objects struct {
-	Cluster []*unstructured.Unstructured
-	// Parts are by the name of the control plane and of the worker node groups.
-	Parts map[string][]*unstructured.Unstructured
-	// Others are of the groups that an upgrade is not about. They are not written;
-	// they tell what the control plane's next version asks of them.
-	Others map[string][]*unstructured.Unstructured
-}
-
-// All are the objects of all parts.
-func (o Objects) All() []*unstructured.Unstructured {
-	all := slices.Clone(o.Cluster)
-	for _, part := range slices.Sorted(maps.Keys(o.Parts)) {
-		all = append(all, o.Parts[part]...)
-	}
-	return all
-}
 
 // Upgrade is a plan with what is written for it.
 type Upgrade struct {
 	Plan plan.Plan
 	// Stages are complete renderings: the first one of the versions that the plan
 	// begins with, then one of the versions at the end of each step.
-	Stages []Objects
+	Stages []rollout.Objects
 	// Record makes what is kept about the cluster, from the first write on, of what was
 	// kept before.
 	Record func(Record) Record
@@ -76,45 +57,7 @@ type Upgrade struct {
 	// Warn is told what is left undone that does not matter to the cluster.
 	Warn func(string)
 	// Show is told of every change.
-	Show func(Progress)
-}
-
-// Progress is how far an upgrade is.
-type Progress struct {
-	Plan plan.Plan
-	// Step is the index of the step under way, from 0; it is the number of steps
-	// when all are done.
-	Step int
-	// Begun are the parts of the step that were written, sorted.
-	Begun []string
-	// Replacing and Queued are the groups of steps beside the others that get other machines
-	// at their version: those that were begun and are not done, and those that were not begun.
-	Replacing, Queued []string
-	// Through is how many steps, from the first one on, Cluster API takes without
-	// anybody doing anything more; 0 where each step is begun by the upgrade.
-	Through int
-	Cluster state.Cluster
-}
-
-// MovedError says that the cluster is not, or is no longer, what a plan was
-// made for.
-type MovedError struct {
-	Cluster string
-	Reasons []string
-	// Saved is true where the plan came from a file.
-	Saved bool
-}
-
-func (e *MovedError) Error() string {
-	remedy := "run the same command again: it plans from where the cluster is"
-	if e.Saved {
-		remedy = "look at the new one with 'plan upgrade', or run the same command again without --plan"
-	}
-	text := fmt.Sprintf("cluster %s has changed since the plan was made; %s", e.Cluster, remedy)
-	for _, reason := range e.Reasons {
-		text += "\n  " + reason
-	}
-	return text
+	Show func(rollout.Status)
 }
 
 // Upgrade takes a cluster through the steps of a plan. It stops before its next
@@ -170,7 +113,7 @@ func isGone(cluster state.Cluster) bool { return cluster.Name == "" || cluster.D
 // fits compares a cluster with what a plan was made for.
 func fits(upgrade Upgrade, cluster state.Cluster) error {
 	made := upgrade.Plan.Metadata
-	moved := &MovedError{Cluster: made.Namespace + "/" + made.Name}
+	moved := &rollout.StalePlanError{Cluster: made.Namespace + "/" + made.Name}
 	if cluster.Name == "" || made.UID != cluster.UID {
 		moved.Reasons = []string{"the cluster was deleted, or is another one of the same name"}
 		return moved
@@ -207,7 +150,7 @@ func (r *run) compare(ctx context.Context) error {
 
 // prune removes what the cluster no longer needs. That it cannot be removed does
 // not matter to the cluster.
-func (r *run) prune(ctx context.Context, last Objects) {
+func (r *run) prune(ctx context.Context, last rollout.Objects) {
 	keep := append(last.All(), r.Templates...)
 	kinds := prunedKinds(keep)
 	if r.Partial {
@@ -224,7 +167,7 @@ func (r *run) unchanged(ctx context.Context, wrote []*unstructured.Unstructured)
 	if err != nil {
 		return err
 	}
-	moved := &MovedError{Cluster: r.key.String()}
+	moved := &rollout.StalePlanError{Cluster: r.key.String()}
 	for _, change := range all {
 		for _, field := range change.Fields {
 			moved.Reasons = append(moved.Reasons, fmt.Sprintf("somebody changed %s: %s", change.Object, field))
@@ -241,7 +184,7 @@ func (r *run) unchanged(ctx context.Context, wrote []*unstructured.Unstructured)
 
 // gone is the error for a cluster that somebody deletes meanwhile.
 func gone(key client.ObjectKey) error {
-	return &MovedError{Cluster: key.String(), Reasons: []string{"somebody deleted it"}}
+	return &rollout.StalePlanError{Cluster: key.String(), Reasons: []string{"somebody deleted it"}}
 }
 
 func isKind(object *unstructured.Unstructured, kind string) bool {

@@ -38,7 +38,7 @@ func allowed() map[string][]string {
 		"pkg/embedded":     nil,
 		"pkg/changes":      nil,
 		"pkg/explain":      {"pkg/api/v1alpha1"},
-		"pkg/management":   {"pkg/api/v1alpha1", "pkg/changes", "pkg/management/topology", "pkg/plan", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
+		"pkg/management":   {"pkg/api/v1alpha1", "pkg/changes", "pkg/management/topology", "pkg/plan", "pkg/rollout", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew"},
 		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/templater", "pkg/versionsbundle"},
@@ -47,6 +47,7 @@ func allowed() map[string][]string {
 		"pkg/providers/docker":    {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"pkg/providers/inmemory":  {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"pkg/skew":                {"pkg/api/v1alpha1"},
+		"pkg/rollout":             {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		"pkg/runtimeextension":    {"pkg/api/v1alpha1", "pkg/state", "pkg/upgradeplan"},
 		"pkg/state":               {"pkg/api/v1alpha1"},
 		"pkg/templater":           nil,
