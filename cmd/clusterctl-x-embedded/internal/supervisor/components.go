@@ -22,10 +22,9 @@ type component struct {
 	readyURL string
 }
 
-// featureGates of Cluster API. The first two are what clusterctl-x needs for clusters
-// from a ClusterClass. The last one has each object wait a second between two looks at it,
-// which spares large management clusters and here only makes a person wait.
-const featureGates = "--feature-gates=ClusterTopology=true,RuntimeSDK=true,ReconcilerRateLimiting=false"
+// featureGates of Cluster API that are not on by themselves and that
+// clusterctl-x needs for clusters from a ClusterClass.
+const featureGates = "--feature-gates=ClusterTopology=true,RuntimeSDK=true"
 
 func apiServer(programs string, ports embedded.Ports, keys pki.PKI) component {
 	servingCert, servingKey := keys.Serving()
