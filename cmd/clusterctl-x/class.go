@@ -19,6 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -92,8 +93,8 @@ func (a *app) otherClass(ctx context.Context, c *connection, key client.ObjectKe
 		return "", err
 	case len(elsewhere) > 0:
 		return fmt.Sprintf("there is one in %s: name it with spec.clusterClass.namespace", strings.Join(elsewhere, ", ")), nil
-	case v1alpha1.Similar(key.Name, names) != "":
-		return "did you mean " + v1alpha1.Similar(key.Name, names) + "?", nil
+	case strictyaml.Similar(key.Name, names) != "":
+		return "did you mean " + strictyaml.Similar(key.Name, names) + "?", nil
 	case len(names) > 0:
 		return "use one of " + strings.Join(names, ", "), nil
 	}
@@ -108,7 +109,7 @@ func (s spec) refuse(errs ...*field.Error) error {
 // byClass is an error of resolving the spec: once its class is known, that is what
 // does not allow it.
 func (s spec) byClass(err error) error {
-	if problems := (v1alpha1.Problems)(nil); s.class != nil && errors.As(err, &problems) {
+	if problems := (strictyaml.Problems)(nil); s.class != nil && errors.As(err, &problems) {
 		return validations.Refused{Problems: problems}
 	}
 	return err

@@ -19,6 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -40,8 +41,8 @@ func (a *app) readClass(file string) (classFile, error) {
 	if err != nil {
 		return classFile{}, err
 	}
-	if len(data) > v1alpha1.MaxFileSize {
-		return classFile{}, usageError{fmt.Errorf("%s has more than %d bytes: is this the right file?", fileName(file), v1alpha1.MaxFileSize)}
+	if len(data) > strictyaml.MaxFileSize {
+		return classFile{}, usageError{fmt.Errorf("%s has more than %d bytes: is this the right file?", fileName(file), strictyaml.MaxFileSize)}
 	}
 	f := classFile{name: fileName(file), documents: map[string]*yaml.Node{}}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -68,7 +69,7 @@ func (a *app) readClass(file string) (classFile, error) {
 
 // wrong is a mistake of the file at a line.
 func (f *classFile) wrong(line int, detail string) error {
-	return v1alpha1.Problems{{File: f.name, Line: line, Err: &field.Error{Type: field.ErrorTypeInvalid, Detail: detail}}}
+	return strictyaml.Problems{{File: f.name, Line: line, Err: &field.Error{Type: field.ErrorTypeInvalid, Detail: detail}}}
 }
 
 // add takes one document in.
@@ -124,10 +125,10 @@ func (f *classFile) whole() error {
 }
 
 // locate gives errors about an object of the file their lines.
-func (f *classFile) locate(object string, errs field.ErrorList) v1alpha1.Problems {
-	problems := make(v1alpha1.Problems, len(errs))
+func (f *classFile) locate(object string, errs field.ErrorList) strictyaml.Problems {
+	problems := make(strictyaml.Problems, len(errs))
 	for i, err := range errs {
-		problems[i] = v1alpha1.Problem{File: f.name, Line: lineOf(f.documents[object], err.Field), Err: err}
+		problems[i] = strictyaml.Problem{File: f.name, Line: lineOf(f.documents[object], err.Field), Err: err}
 	}
 	return problems
 }
@@ -139,7 +140,7 @@ func (f *classFile) located(err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	var problems v1alpha1.Problems
+	var problems strictyaml.Problems
 	for _, reason := range refused.Reasons {
 		cause := validations.OfCause(reason.Cause)
 		if cause.Field == "" {

@@ -9,10 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -45,7 +45,7 @@ func (interruptedError) Is(target error) bool { return target == context.Cancele
 func exitCode(err error) int {
 	var (
 		usage     usageError
-		problems  v1alpha1.Problems
+		problems  strictyaml.Problems
 		refused   *management.RefusedError
 		different *management.DifferentError
 		denied    validations.Refused
@@ -79,7 +79,7 @@ func exitCode(err error) int {
 
 // message is what a person reads of an error.
 func message(err error) string {
-	var problems v1alpha1.Problems
+	var problems strictyaml.Problems
 	if errors.As(err, &problems) {
 		return problems.Error()
 	}

@@ -10,10 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -21,7 +21,7 @@ import (
 // ended a command comes before what it was at.
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	problems := v1alpha1.Problems{{}}
+	problems := strictyaml.Problems{{}}
 	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
 	locked := &management.LockedError{Turn: management.Turn{Cluster: "ns/c", Holder: "another"}}
 	lost := &management.LockedError{Turn: management.Turn{Cluster: "ns/c", Holder: "another"}, Lost: true}

@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -122,7 +123,7 @@ func readFile(path string) (data []byte, err error) {
 // readStart reads no more than shows that a file is too large to be read: it
 // may be a device, which has no end.
 func readStart(r io.Reader) ([]byte, error) {
-	return io.ReadAll(io.LimitReader(r, v1alpha1.MaxFileSize+1))
+	return io.ReadAll(io.LimitReader(r, strictyaml.MaxFileSize+1))
 }
 
 func (a *app) readBundles() (*versionsbundle.Bundles, error) {

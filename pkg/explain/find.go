@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // index matches what paths in messages have in addition: [0], [key].
@@ -127,7 +128,7 @@ func similar(name string, candidates []string) string {
 	if i >= 0 {
 		return candidates[i]
 	}
-	return v1alpha1.Similar(name, candidates)
+	return strictyaml.Similar(name, candidates)
 }
 
 // called returns the paths of all fields of a name below a field.

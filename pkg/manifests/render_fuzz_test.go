@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -38,7 +39,7 @@ func FuzzRender(f *testing.F) {
 		objects, err := Render(Input{
 			Config: resolved.Config, Versions: resolved.Versions, Set: resolved.Set, Namespace: "default", Downloads: bundles.Releases(),
 		})
-		var twice v1alpha1.Problems
+		var twice strictyaml.Problems
 		if errors.As(err, &twice) && resolved.Config.Cluster.Spec.ClusterClass != nil {
 			return // variables that fields set too
 		}

@@ -134,7 +134,7 @@ func machineVariables(kubeadm bootstrapv1.KubeadmConfigSpec) map[string]any {
 
 // variables are values of variables, sorted by name: those that fields of the
 // spec mean, and those that the user gives at a path. One that is both is an
-// error, of type v1alpha1.Problems.
+// error, of type strictyaml.Problems.
 func (r renderer) variables(own, given map[string]any, path *field.Path) ([]clusterv1.ClusterVariable, error) {
 	var twice field.ErrorList
 	for name := range own {

@@ -13,7 +13,7 @@ import (
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Kinds of the documents of an exchange.
@@ -28,8 +28,8 @@ var ErrNoRequest = errors.New("nothing says what was asked for")
 // ReadExchange reads a file with a response and, where it is there, the request. The
 // versions that are set in asked take the place of the request's.
 func ReadExchange(file []byte, asked Exchange) (Exchange, error) {
-	if len(file) > v1alpha1.MaxFileSize {
-		return Exchange{}, fmt.Errorf("it is larger than %d bytes", v1alpha1.MaxFileSize)
+	if len(file) > strictyaml.MaxFileSize {
+		return Exchange{}, fmt.Errorf("it is larger than %d bytes", strictyaml.MaxFileSize)
 	}
 	d, err := decode(file)
 	if err != nil {

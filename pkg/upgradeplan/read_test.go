@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 const (
@@ -82,7 +82,7 @@ func TestReadExchangeRefuses(t *testing.T) {
 		"an older request":      {"kind: GenerateUpgradePlanRequest\nfromKubernetesVersion: v1.29.0\n", "GenerateUpgradePlanRequest: fromKubernetesVersion is of an older form of the request; Cluster API asks with fromControlPlaneKubernetesVersion, and fromWorkersKubernetesVersion where there are workers: write these"},
 		"a failure":             {replaced("status: Success", "status: Failure\nmessage: no release of 1.31 is there"), "status: the extension had no plan: no release of 1.31 is there"},
 		"no status":             {replaced("status: Success\n", ""), `status: is ""; write Success or Failure`},
-		"a file of any size":    {strings.Repeat("#", v1alpha1.MaxFileSize+1), "it is larger than 1048576 bytes"},
+		"a file of any size":    {strings.Repeat("#", strictyaml.MaxFileSize+1), "it is larger than 1048576 bytes"},
 		"no request":            {aResponse, "nothing says what was asked for"},
 		"what is no YAML":       {"a: [", "error converting YAML to JSON: yaml: line 1: did not find expected node content"},
 		"a kind that is a list": {"kind: [a]", "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go struct field TypeMeta.kind of type string"},

@@ -13,6 +13,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Class checks a valid spec against the ClusterClass that it names. provider is
@@ -90,7 +91,7 @@ func (c classCheck) workerClasses() field.ErrorList {
 
 // orSimilar says what there is instead of a name that there is not.
 func orSimilar(name string, names []string) string {
-	if similar := v1alpha1.Similar(name, names); similar != "" {
+	if similar := strictyaml.Similar(name, names); similar != "" {
 		return "did you mean " + similar + "?"
 	}
 	return "it has " + cmp.Or(strings.Join(names, ", "), "none")
@@ -100,7 +101,7 @@ func orSimilar(name string, names []string) string {
 func (c classCheck) given(visit func(path *field.Path, name string, value any)) {
 	all := func(variables map[string]any, path *field.Path) {
 		for _, name := range slices.Sorted(maps.Keys(variables)) {
-			visit(path.Child(v1alpha1.FieldName(name)), name, variables[name])
+			visit(path.Child(strictyaml.FieldName(name)), name, variables[name])
 		}
 	}
 	spec := field.NewPath("spec")
@@ -121,7 +122,7 @@ func (c classCheck) unknown(variables []string) (errs field.ErrorList, meant []s
 			return
 		}
 		told[name] = true
-		meant = append(meant, v1alpha1.Similar(name, names))
+		meant = append(meant, strictyaml.Similar(name, names))
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("ClusterClass %s has no such variable; %s", c.class.Name, orSimilar(name, names))))
 	})
 	for _, name := range variables {
@@ -222,13 +223,13 @@ func (c classCheck) isGiven(at string) bool {
 func (c classCheck) place(path string) (at, variable, rest string) {
 	spec := field.NewPath("spec")
 	if m := topLevelVariable.FindStringSubmatch(path); m != nil {
-		return spec.Child("clusterClass", "variables", v1alpha1.FieldName(m[1])).String() + m[2], m[1], m[2]
+		return spec.Child("clusterClass", "variables", strictyaml.FieldName(m[1])).String() + m[2], m[1], m[2]
 	}
 	if m := controlPlaneVariable.FindStringSubmatch(path); m != nil {
-		return spec.Child("controlPlaneConfiguration", "variables", v1alpha1.FieldName(m[1])).String() + m[2], m[1], m[2]
+		return spec.Child("controlPlaneConfiguration", "variables", strictyaml.FieldName(m[1])).String() + m[2], m[1], m[2]
 	}
 	if m := groupVariable.FindStringSubmatch(path); m != nil {
-		return c.group(m[1]).Child("variables", v1alpha1.FieldName(m[2])).String() + m[3], m[2], m[3]
+		return c.group(m[1]).Child("variables", strictyaml.FieldName(m[2])).String() + m[3], m[2], m[3]
 	}
 	if m := groupField.FindStringSubmatch(path); m != nil {
 		return c.group(m[1]).String() + "." + ofPart(m[2]), "", ""

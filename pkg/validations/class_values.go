@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // valueForm says what a schema takes.
@@ -189,7 +189,7 @@ func (c classCheck) unknownIn(value any, schema clusterv1.JSONSchemaProps, path 
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			at := path.Child(v1alpha1.FieldName(name))
+			at := path.Child(strictyaml.FieldName(name))
 			property, known := schema.Properties[name]
 			switch {
 			case known:

@@ -10,6 +10,7 @@ import (
 	capilabels "sigs.k8s.io/cluster-api/util/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // oldestManaged is the first minor whose API servers are told the same of a KMS
@@ -88,7 +89,7 @@ func variables(given map[string]any, path *field.Path) field.ErrorList {
 		errs = append(errs, tooMany(path, len(given), fmt.Sprintf("must have at most %d; remove some", maxVariables)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		at := path.Child(v1alpha1.FieldName(name))
+		at := path.Child(strictyaml.FieldName(name))
 		switch {
 		case name == "":
 			errs = append(errs, field.Required(at, "a variable needs a name, one of those in spec.variables of the ClusterClass"))
@@ -108,7 +109,7 @@ func merges(value any, path *field.Path) field.ErrorList {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			at := path.Child(v1alpha1.FieldName(name))
+			at := path.Child(strictyaml.FieldName(name))
 			if name == "<<" {
 				errs = append(errs, field.Forbidden(at, "cannot be the name of a field: in YAML it merges another mapping; use another name"))
 			}

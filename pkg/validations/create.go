@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -15,12 +16,12 @@ type Resolved struct {
 	Set      versionsbundle.Set
 	// Warnings are those of decoding and those about what a valid spec asks for
 	// and does not get.
-	Warnings []v1alpha1.Warning
+	Warnings []strictyaml.Warning
 }
 
 // Create checks everything that can be known of a new cluster without a
 // management cluster, and resolves its versions. All that is wrong, with what
-// could not be read, is in one error, of type v1alpha1.Problems. running is as
+// could not be read, is in one error, of type strictyaml.Problems. running is as
 // for versionsbundle.Resolve. With an error there are the warnings only.
 func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1alpha1.ClusterVersions) (Resolved, error) {
 	if config.Cluster == nil {
@@ -46,7 +47,7 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 		warnings = append(warnings, config.LocateWarnings(v1alpha1.ClusterKind, versionWarnings(config.Cluster, versions, bundles, needs))...)
 		warnings = append(warnings, config.LocateWarnings(v1alpha1.ClusterKind, unmirrored(config, set))...)
 	}
-	slices.SortStableFunc(warnings, func(a, b v1alpha1.Warning) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(warnings, func(a, b strictyaml.Warning) int { return cmp.Compare(a.Line, b.Line) })
 	if err != nil {
 		return Resolved{Warnings: warnings}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 func identityProviders(refs []v1alpha1.Ref, path *field.Path) field.ErrorList {
@@ -131,16 +132,16 @@ func AWSIam(config *v1alpha1.AWSIamConfig) field.ErrorList {
 
 // AWSIamWarnings are about mappings of a document of kind AWSIamConfig that the
 // authenticator does not read, and about a document without any.
-func AWSIamWarnings(config *v1alpha1.AWSIamConfig) []v1alpha1.Warning {
+func AWSIamWarnings(config *v1alpha1.AWSIamConfig) []strictyaml.Warning {
 	if config == nil {
 		return nil
 	}
 	spec, path := config.Spec, field.NewPath("spec")
 	fromFile := spec.Reads(v1alpha1.BackendEKSConfigMap) || spec.Reads(v1alpha1.BackendMountedFile)
 	mapped := len(spec.MapRoles)+len(spec.MapUsers) > 0
-	var warnings []v1alpha1.Warning
+	var warnings []strictyaml.Warning
 	warn := func(path *field.Path, text string) {
-		warnings = append(warnings, v1alpha1.Warning{Path: path.String(), Text: text})
+		warnings = append(warnings, strictyaml.Warning{Path: path.String(), Text: text})
 	}
 	switch {
 	case fromFile && !mapped && !spec.Reads(v1alpha1.BackendCRD):

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -42,7 +43,7 @@ func mirror(config *v1alpha1.RegistryMirrorConfiguration, path *field.Path) fiel
 
 // unmirrored warns about registries that machines of the cluster pull from and that
 // the mirror does not have.
-func unmirrored(config *v1alpha1.Config, set versionsbundle.Set) []v1alpha1.Warning {
+func unmirrored(config *v1alpha1.Config, set versionsbundle.Set) []strictyaml.Warning {
 	mirror := config.Cluster.Spec.RegistryMirrorConfiguration
 	if mirror == nil || len(mirror.OCINamespaces) == 0 { // then it has every registry
 		return nil
@@ -63,7 +64,7 @@ func unmirrored(config *v1alpha1.Config, set versionsbundle.Set) []v1alpha1.Warn
 	if len(missing) == 0 {
 		return nil
 	}
-	return []v1alpha1.Warning{{
+	return []strictyaml.Warning{{
 		Path: field.NewPath("spec", "registryMirrorConfiguration", "ociNamespaces").String(),
 		Text: "machines pull images of this cluster from " + strings.Join(missing, ", ") + " and not from the mirror; add what the mirror has of these, or leave ociNamespaces out to mirror every registry",
 	}}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // maxNameLength of a cluster, and of cluster and group together, leaves room
@@ -72,4 +73,4 @@ func (p places[T]) again(value T, shown, remedy string, path, owner *field.Path)
 }
 
 // keyed is the path of an entry of a map of text, as Decode writes it.
-func keyed(path *field.Path, key string) *field.Path { return path.Key(v1alpha1.FieldName(key)) }
+func keyed(path *field.Path, key string) *field.Path { return path.Key(strictyaml.FieldName(key)) }

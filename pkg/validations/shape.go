@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // shape is what a value of another program's object may look like: it has
@@ -117,7 +117,7 @@ func (s *shape) check(value any, path *field.Path) field.ErrorList {
 func (s *shape) checkObject(object map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		at, of := path.Child(v1alpha1.FieldName(name)), s.Values
+		at, of := path.Child(strictyaml.FieldName(name)), s.Values
 		if of == nil {
 			of = s.Fields[name]
 		}
@@ -162,7 +162,7 @@ func (s *shape) meant(value any, path *field.Path) []string {
 
 // similar is the field that a misspelt name most probably means, or nothing.
 func (s *shape) similar(name string) string {
-	return v1alpha1.Similar(name, slices.Sorted(maps.Keys(s.Fields)))
+	return strictyaml.Similar(name, slices.Sorted(maps.Keys(s.Fields)))
 }
 
 // described is a value as an error shows it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -33,7 +34,7 @@ func TestUnmirrored(t *testing.T) {
 	cilium, kindnetd := &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}}, &v1alpha1.CNIConfig{Kindnetd: &v1alpha1.Kindnetd{}}
 	for name, test := range map[string]struct {
 		config *v1alpha1.Config
-		want   []v1alpha1.Warning
+		want   []strictyaml.Warning
 	}{
 		"no mirror":                  {&v1alpha1.Config{Cluster: &v1alpha1.Cluster{}}, nil},
 		"every registry":             {spec(true, cilium), nil},
@@ -52,8 +53,8 @@ func TestUnmirrored(t *testing.T) {
 	}
 }
 
-func unmirroredWarning(text string) []v1alpha1.Warning {
-	return []v1alpha1.Warning{{Path: "spec.registryMirrorConfiguration.ociNamespaces", Text: text}}
+func unmirroredWarning(text string) []strictyaml.Warning {
+	return []strictyaml.Warning{{Path: "spec.registryMirrorConfiguration.ociNamespaces", Text: text}}
 }
 
 // TestAddOnRegistries: the registries are those of the images in config/addons.

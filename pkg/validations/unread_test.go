@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -92,7 +93,7 @@ func fieldsOf(t *testing.T, text string) []string {
 	t.Helper()
 	_, err := validations.Create(decode(t, text), bundles(), v1alpha1.ClusterVersions{})
 	var fields []string
-	if problems, ok := err.(v1alpha1.Problems); ok { //nolint:errorlint // is documented to be of this type
+	if problems, ok := err.(strictyaml.Problems); ok { //nolint:errorlint // is documented to be of this type
 		for _, problem := range problems {
 			fields = append(fields, problem.Err.Field)
 		}

@@ -9,11 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Refused are problems of a spec that are none by themselves: the cluster that
 // is there does not allow what it asks for.
-type Refused struct{ v1alpha1.Problems }
+type Refused struct{ strictyaml.Problems }
 
 // Update checks what a valid spec changes of a cluster that is there. floor are
 // the versions below which nothing may go. before is the spec that the cluster

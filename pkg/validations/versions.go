@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -73,13 +74,13 @@ func fetchedKubeadm(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions
 
 // versionWarnings are about versions that Kubernetes no longer supports, and
 // about those that the bundles have no node image of.
-func versionWarnings(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, bundles *versionsbundle.Bundles, needs versionsbundle.Needs) []v1alpha1.Warning {
-	var warnings []v1alpha1.Warning
+func versionWarnings(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions, bundles *versionsbundle.Bundles, needs versionsbundle.Needs) []strictyaml.Warning {
+	var warnings []strictyaml.Warning
 	about := func(path *field.Path, version v1alpha1.Version) {
 		warn := func(format string, args ...any) {
 			text := fmt.Sprintf(format, args...)
-			if !slices.ContainsFunc(warnings, func(w v1alpha1.Warning) bool { return w.Text == text }) {
-				warnings = append(warnings, v1alpha1.Warning{Path: path.String(), Text: text})
+			if !slices.ContainsFunc(warnings, func(w strictyaml.Warning) bool { return w.Text == text }) {
+				warnings = append(warnings, strictyaml.Warning{Path: path.String(), Text: text})
 			}
 		}
 		release, known := bundles.Release(version)

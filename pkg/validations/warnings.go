@@ -9,14 +9,15 @@ import (
 	capilabels "sigs.k8s.io/cluster-api/util/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Warnings are about what a valid spec asks for and does not get, and about
 // what it needs beside it.
-func Warnings(cluster *v1alpha1.Cluster) []v1alpha1.Warning {
-	var warnings []v1alpha1.Warning
+func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
+	var warnings []strictyaml.Warning
 	warn := func(path *field.Path, text string) {
-		warnings = append(warnings, v1alpha1.Warning{Path: path.String(), Text: text})
+		warnings = append(warnings, strictyaml.Warning{Path: path.String(), Text: text})
 	}
 	path, spec := field.NewPath("spec"), cluster.Spec
 	for i, group := range spec.WorkerNodeGroupConfigurations {

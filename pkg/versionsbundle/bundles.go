@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Kind of a release manifest.
@@ -109,10 +110,10 @@ type Download struct {
 }
 
 // Parse reads a release manifest. All that is wrong with it is in one error, of
-// type v1alpha1.Problems. The name of the file is used in messages.
+// type strictyaml.Problems. The name of the file is used in messages.
 func Parse(file string, data []byte) (*Bundles, error) {
 	var bundles Bundles
-	document, err := v1alpha1.DecodeStrict(file, data, Kind, &bundles)
+	document, err := strictyaml.Decode(file, data, Kind, v1alpha1.APIVersion, &bundles)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Set holds the release of every version that a cluster touches. Its keys are
@@ -81,11 +82,11 @@ const missingRelease = "missing-release"
 // OnlyMissing reports whether an error of validating a spec is about nothing but
 // versions that there is no release of.
 func OnlyMissing(err error) bool {
-	var problems v1alpha1.Problems
+	var problems strictyaml.Problems
 	if !errors.As(err, &problems) {
 		return false
 	}
-	return !slices.ContainsFunc(problems, func(p v1alpha1.Problem) bool { return p.Err.Origin != missingRelease })
+	return !slices.ContainsFunc(problems, func(p strictyaml.Problem) bool { return p.Err.Origin != missingRelease })
 }
 
 type resolver struct {

@@ -34,10 +34,10 @@ func allowed() map[string][]string {
 		"hack/bundles":     {"hack/source"},
 		"hack/schema":      {"pkg/api/v1alpha1"},
 		"hack/source":      nil,
-		"pkg/api/v1alpha1": nil,
+		"pkg/api/v1alpha1": {"pkg/strictyaml"},
 		"pkg/embedded":     nil,
 		"pkg/changes":      nil,
-		"pkg/explain":      {"pkg/api/v1alpha1"},
+		"pkg/explain":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/management":   {"pkg/api/v1alpha1", "pkg/changes", "pkg/management/topology", "pkg/plan", "pkg/rollout", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew"},
@@ -50,10 +50,11 @@ func allowed() map[string][]string {
 		"pkg/rollout":             {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		"pkg/runtimeextension":    {"pkg/api/v1alpha1", "pkg/state", "pkg/upgradeplan"},
 		"pkg/state":               {"pkg/api/v1alpha1"},
+		"pkg/strictyaml":          nil,
 		"pkg/templater":           nil,
-		"pkg/upgradeplan":         {"pkg/api/v1alpha1", "pkg/skew"},
-		"pkg/validations":         {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers/docker", "pkg/skew", "pkg/versionsbundle"},
-		"pkg/versionsbundle":      {"pkg/api/v1alpha1"},
+		"pkg/upgradeplan":         {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml"},
+		"pkg/validations":         {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers/docker", "pkg/skew", "pkg/strictyaml", "pkg/versionsbundle"},
+		"pkg/versionsbundle":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/view":                {"pkg/api/v1alpha1", "pkg/explain", "pkg/plan", "pkg/state"},
 	}
 }

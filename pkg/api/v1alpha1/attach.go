@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // attachDatacenter keeps the provider document that datacenterRef names. Every
@@ -94,8 +96,8 @@ func (d *decoder) identityReferred(kind string, meta Meta) bool {
 	if d.mayRefer() {
 		return true
 	}
-	unused := Warning{Path: path.String(), Text: fmt.Sprintf("no identityProviderRefs of the cluster names this %s: it does not act; add the reference, or remove the document", kind)}
-	d.config.Warnings = append(d.config.Warnings, d.config.LocateWarnings(kind, []Warning{unused})...)
+	unused := strictyaml.Warning{Path: path.String(), Text: fmt.Sprintf("no identityProviderRefs of the cluster names this %s: it does not act; add the reference, or remove the document", kind)}
+	d.config.Warnings = append(d.config.Warnings, d.config.LocateWarnings(kind, []strictyaml.Warning{unused})...)
 	return false
 }
 
@@ -108,7 +110,7 @@ func (d *decoder) mayRefer() bool {
 
 // clusterUnread tells whether a field of the cluster could not be read.
 func (d *decoder) clusterUnread(path string) bool {
-	return d.config.documents[ClusterKind].isUnread(path)
+	return d.config.documents[ClusterKind].Unread(path)
 }
 
 func (d *decoder) sameNamespace(kind string, meta Meta) {

@@ -10,6 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Config is a cluster spec: one Cluster and the documents that it names.
@@ -21,32 +23,29 @@ type Config struct {
 	AWSIam   *AWSIamConfig             // set where identityProviderRefs names one
 	// Problems are what could not be read, sorted. What could be is in the
 	// documents all the same, so that further mistakes are found with it.
-	Problems Problems
+	Problems strictyaml.Problems
 	// Warnings are about fields that are read and not acted on.
-	Warnings []Warning
+	Warnings []strictyaml.Warning
 
-	documents map[string]Document // by kind
+	documents map[string]strictyaml.Document // by kind
 }
 
-// Locate gives errors about the document of a kind their place in the file. An
-// error about what could not be read is left out: it has been told.
-func (c *Config) Locate(kind string, errs field.ErrorList) Problems {
-	return c.documents[kind].locate(errs)
-}
-
-// Unread tells whether the value at a path of the document of a kind, or one
-// that contains it, is in the file and could not be read.
-func (c *Config) Unread(kind, path string) bool { return c.documents[kind].isUnread(path) }
-
-// LocateWarnings gives warnings about the document of a kind their place in the file.
-func (c *Config) LocateWarnings(kind string, warnings []Warning) []Warning {
+// Locate returns errors about the document of a kind with their places in the file.
+// An error about what was not read is left out: it follows from a problem that
+// Problems has.
+func (c *Config) Locate(kind string, errs field.ErrorList) strictyaml.Problems {
 	document := c.documents[kind]
-	located := make([]Warning, len(warnings))
-	for i, warning := range warnings {
-		warning.File, warning.Line = document.file, document.line(warning.Path)
-		located[i] = warning
-	}
-	return located
+	return document.Locate(document.OmitUnread(errs))
+}
+
+// Unread reports whether the value at a path of the document of a kind, or one
+// that contains it, is in the file and could not be read.
+func (c *Config) Unread(kind, path string) bool { return c.documents[kind].Unread(path) }
+
+// LocateWarnings returns warnings about the document of a kind with their places in
+// the file.
+func (c *Config) LocateWarnings(kind string, warnings []strictyaml.Warning) []strictyaml.Warning {
+	return c.documents[kind].LocateWarnings(warnings)
 }
 
 // documentKinds are the kinds that a file may hold, with their Go types.
@@ -65,8 +64,8 @@ func documentKinds() map[string]reflect.Type {
 // problem, and all of them are found. Defaults are applied. The name of the
 // file is used in messages only.
 func Decode(file string, data []byte) *Config {
-	d := decoder{config: &Config{documents: map[string]Document{}}, file: file, values: map[string]any{}}
-	documents, problems := splitDocuments(file, data)
+	d := decoder{config: &Config{documents: map[string]strictyaml.Document{}}, file: file, values: map[string]any{}}
+	documents, problems := strictyaml.Split(file, data)
 	d.problems, d.unread = problems, len(problems) > 0
 	for _, document := range documents {
 		d.document(document)
@@ -78,7 +77,7 @@ func Decode(file string, data []byte) *Config {
 		d.attachIdentityProviders()
 		setDefaults(d.config.Cluster)
 	case !d.unread:
-		d.problems = append(d.problems, newProblem(file, 0, field.Required(nil, "no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with")))
+		d.problems = append(d.problems, strictyaml.NewProblem(file, 0, field.Required(nil, "no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with")))
 	}
 	d.problems.Sort()
 	d.config.Problems = d.problems
@@ -89,25 +88,25 @@ type decoder struct {
 	config   *Config
 	file     string
 	values   map[string]any // pointers to the documents, by kind
-	problems Problems
+	problems strictyaml.Problems
 	// unread is true where something in the file could not be read, or is of no
 	// known kind: it might be what is missing.
 	unread bool
 	// ofProvider are problems with what belongs to other infrastructure providers,
 	// and providers the names of these.
-	ofProvider Problems
+	ofProvider strictyaml.Problems
 	providers  []string
 }
 
 func (d *decoder) document(node *yaml.Node) {
-	of := typeOf(node)
-	kind := of.kind
-	if of.foreign() {
-		text := fmt.Sprintf("a document of kind %s (%s) is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance", kind, of.apiVersion)
-		d.config.Warnings = append(d.config.Warnings, Warning{File: d.file, Line: of.kindLine, Path: "kind", Text: text})
+	header := strictyaml.HeaderOf(node)
+	kind := header.Kind
+	if foreign(header) {
+		text := fmt.Sprintf("a document of kind %s (%s) is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance", kind, header.APIVersion)
+		d.config.Warnings = append(d.config.Warnings, strictyaml.Warning{File: d.file, Line: header.KindLine, Path: "kind", Text: text})
 		return
 	}
-	if problems := checkHeader(d.file, node, slices.Sorted(maps.Keys(documentKinds())), []string{APIVersion, APIVersionEKSA}); len(problems) > 0 {
+	if problems := strictyaml.CheckHeader(d.file, node, supported()); len(problems) > 0 {
 		d.unread = true
 		if provider, of := providerOfKind(kind); of {
 			d.ofProvider, d.providers = append(d.ofProvider, problems...), append(d.providers, provider)
@@ -117,21 +116,37 @@ func (d *decoder) document(node *yaml.Node) {
 		return
 	}
 	if first, twice := d.config.documents[kind]; twice {
-		detail := fmt.Sprintf("the document in line %d is of this kind already; a file describes one cluster: put others into files of their own", first.line(""))
-		d.problems = append(d.problems, newProblem(d.file, node.Line, &field.Error{Type: field.ErrorTypeDuplicate, Field: "kind", BadValue: kind, Detail: detail}))
+		detail := fmt.Sprintf("the document in line %d is of this kind already; a file describes one cluster: put others into files of their own", first.Line(""))
+		d.problems = append(d.problems, strictyaml.NewProblem(d.file, node.Line, &field.Error{Type: field.ErrorTypeDuplicate, Field: "kind", BadValue: kind, Detail: detail}))
 		return
 	}
-	r := newReader(d.file, of)
-	value := reflect.New(documentKinds()[kind])
-	r.into(node, value)
-	d.config.documents[kind] = r.document
-	d.problems = append(d.problems, r.problems...)
-	d.ofProvider = append(d.ofProvider, r.ofProvider...)
-	d.config.Warnings = append(d.config.Warnings, r.warnings...)
-	d.values[kind] = value.Interface()
+	d.values[kind] = reflect.New(documentKinds()[kind]).Interface()
+	result := strictyaml.Read(d.file, node, d.values[kind], readOptions(header))
+	d.config.documents[kind] = result.Document
+	d.problems = append(d.problems, result.Problems...)
+	d.ofProvider = append(d.ofProvider, result.SetAside...)
+	d.config.Warnings = append(d.config.Warnings, result.Warnings...)
 	if cluster, ok := d.values[kind].(*Cluster); ok {
 		d.config.Cluster = cluster
 	}
+}
+
+// supported returns the documents that Decode reads.
+func supported() strictyaml.Supported {
+	return strictyaml.Supported{Kinds: slices.Sorted(maps.Keys(documentKinds())), APIVersions: []string{APIVersion, APIVersionEKSA}, Remedies: kindRules()}
+}
+
+// readOptions returns how a document is read. Names of fields in a document of EKS
+// Anywhere may have any case, as there.
+func readOptions(header strictyaml.Header) strictyaml.Options {
+	rules := ruleBook{kind: header.Kind}
+	var options strictyaml.Options
+	if header.APIVersion == APIVersionEKSA {
+		rules.anyCase = true
+		options.FoldCase = "EKS Anywhere ignores the case of field names, and other readers of YAML do not"
+	}
+	options.Rule = rules.verdict
+	return options
 }
 
 func setDefaults(c *Cluster) {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // FuzzDecode reads any file: without a panic, with problems of one line each,
@@ -89,7 +90,7 @@ func marshal(t *testing.T, spec decoded) []byte {
 // a terminal can show.
 func checkProblems(t *testing.T, err error) {
 	t.Helper()
-	var problems v1alpha1.Problems
+	var problems strictyaml.Problems
 	if !errors.As(err, &problems) || len(problems) == 0 {
 		t.Fatalf("the error is a %T: %v", err, err)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // What docs/eks-anywhere.md says in its second column.
@@ -76,11 +78,11 @@ func TestEKSAnywhereDoc(t *testing.T) {
 // without apiVersion and kind.
 func leaves(goType reflect.Type) []string {
 	var paths []string
-	for _, name := range slices.Sorted(maps.Keys(fieldsOf(goType))) {
+	for _, name := range slices.Sorted(maps.Keys(strictyaml.FieldsOf(goType))) {
 		if name == "apiVersion" || name == "kind" && goType.NumField() > 2 {
 			continue
 		}
-		field := goType.Field(fieldsOf(goType)[name]).Type
+		field := goType.Field(strictyaml.FieldsOf(goType)[name]).Type
 		for field.Kind() == reflect.Pointer || field.Kind() == reflect.Slice {
 			field = field.Elem()
 		}

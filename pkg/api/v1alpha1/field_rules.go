@@ -6,6 +6,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // fieldRule is what is done about a field that EKS Anywhere has and that
@@ -45,20 +47,40 @@ func disabled(node *yaml.Node) bool {
 	return node.Decode(&config) == nil && config.Disable
 }
 
-// ruleFor is the rule for a field of the document.
-func (r *reader) ruleFor(at *field.Path) (fieldRule, bool) {
+// verdict returns what is done about the field with a value.
+func (r fieldRule) verdict(value *yaml.Node) strictyaml.Verdict {
+	switch {
+	case r.idle != nil && r.idle(value):
+		return strictyaml.Ignore
+	case r.warning:
+		return strictyaml.Warn
+	case r.ofProvider:
+		return strictyaml.SetAside
+	}
+	return strictyaml.Forbid
+}
+
+// ruleBook has the rules for the fields of documents of a kind.
+type ruleBook struct {
+	kind    string
+	anyCase bool // finds fields whatever their case
+}
+
+// verdict is a strictyaml.Rule.
+func (b ruleBook) verdict(at *field.Path, value *yaml.Node) (strictyaml.Verdict, string) {
 	path := indices.ReplaceAllString(at.String(), "")
 	find := findExactly
-	if r.anyCase {
+	if b.anyCase {
 		find = findInAnyCase
 	}
-	if rule, ok := find(fieldRules, r.kind+"."+path); ok {
-		return rule, true
+	rule, ok := find(fieldRules, b.kind+"."+path)
+	if !ok {
+		rule, ok = find(objectRules, path)
 	}
-	if _, ofSpec := documentKinds()[r.kind]; !ofSpec {
-		return fieldRule{}, false
+	if !ok {
+		return strictyaml.Unknown, ""
 	}
-	return find(objectRules, path)
+	return rule.verdict(value), rule.text
 }
 
 func findExactly(rules map[string]fieldRule, path string) (fieldRule, bool) {

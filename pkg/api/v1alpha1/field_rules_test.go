@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // rulePaths are the paths of all rules, each with its kind in front.
@@ -36,7 +38,7 @@ func TestFieldRulesAreAboutMissingFields(t *testing.T) {
 		}
 		names := strings.Split(path, ".")
 		for i, name := range names {
-			index, is := fieldsOf(goType)[name]
+			index, is := strictyaml.FieldsOf(goType)[name]
 			if last := i == len(names)-1; is == last {
 				t.Errorf("%s: %s is a field of %s: %t", rule, name, goType, is)
 				break

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // kindRules maps the kinds of EKS Anywhere that clusterctl-x does not act on to
@@ -49,11 +51,11 @@ func (d *decoder) tellProvider() {
 		d.problems = append(d.problems, d.ofProvider...)
 		return
 	}
-	d.problems = append(d.problems, newProblem(d.file, 0, field.Invalid(nil, nil, fmt.Sprintf(
+	d.problems = append(d.problems, strictyaml.NewProblem(d.file, 0, field.Invalid(nil, nil, fmt.Sprintf(
 		"this file describes a cluster on %[1]s, and clusterctl-x has providers for simulated machines (%[2]s) and containers (%[3]s) only: for %[1]s name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef (docs/cluster-classes.md), or make a file for another provider with 'clusterctl-x generate clusterconfig'; what belongs to %[1]s was not checked",
 		provider, InMemoryKind, DockerKind))))
 	if cluster, ok := d.config.documents[ClusterKind]; ok {
-		cluster.unread["spec.datacenterRef"] = true // names no provider here
+		cluster.MarkUnread("spec.datacenterRef") // names no provider here
 	}
 }
 
@@ -73,17 +75,8 @@ func (d *decoder) otherProvider() (string, bool) {
 
 // foreign reports whether a document is of an API that has no part in cluster
 // specs. A kind of ours under a wrong apiVersion is a mistake.
-func (t typeMeta) foreign() bool {
-	_, ours := documentKinds()[t.kind]
-	_, ruled := kindRules()[t.kind]
-	return t.kind != "" && t.apiVersion != "" && t.group() != Group && t.group() != GroupEKSA && !ours && !ruled
-}
-
-// unsupportedKind is the error about a kind that is none of ours.
-func unsupportedKind(kind string, kinds []string) *field.Error {
-	path := field.NewPath("kind")
-	if text, known := kindRules()[kind]; known {
-		return field.Invalid(path, kind, text)
-	}
-	return field.NotSupported(path, kind, kinds)
+func foreign(h strictyaml.Header) bool {
+	_, ours := documentKinds()[h.Kind]
+	_, ruled := kindRules()[h.Kind]
+	return h.Kind != "" && h.APIVersion != "" && h.Group() != Group && h.Group() != GroupEKSA && !ours && !ruled
 }

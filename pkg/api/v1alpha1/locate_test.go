@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // TestLocateTellsSiblings: of the errors about a file with a mistake, those
@@ -90,6 +91,58 @@ func TestLocateTellsSiblings(t *testing.T) {
 			}
 			if len(errs) != len(test.told)+len(test.after) || errs[0].Field != test.told[0] {
 				t.Errorf("Locate changed its argument: %v", errs)
+			}
+		})
+	}
+}
+
+// TestLocate finds the lines of fields that are there, and of what contains
+// those that are not.
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	config := v1alpha1.Decode("cluster.yaml", []byte("# comment\n"+minimal+`  workerNodeGroupConfigurations:
+  - &group
+    name: a
+    count: 2
+  - kubernetesVersion:
+      1.34
+  - *group
+`+"---\napiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata:\n  name: prod\n"))
+	if err := config.Problems.OrNil(); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		kind string
+		want int
+	}{
+		"":                       {v1alpha1.ClusterKind, 2},
+		"status":                 {v1alpha1.ClusterKind, 2},
+		"metadata.name":          {v1alpha1.ClusterKind, 5},
+		"metadata.namespace":     {v1alpha1.ClusterKind, 4},
+		"spec.clusterNetwork":    {v1alpha1.ClusterKind, 8},
+		"spec.managementCluster": {v1alpha1.ClusterKind, 6},
+		"spec.clusterNetwork.services.cidrBlocks[0]":              {v1alpha1.ClusterKind, 12},
+		"spec.clusterNetwork.services.cidrBlocks[1]":              {v1alpha1.ClusterKind, 12},
+		"spec.workerNodeGroupConfigurations":                      {v1alpha1.ClusterKind, 16},
+		"spec.workerNodeGroupConfigurations[0].count":             {v1alpha1.ClusterKind, 19},
+		"spec.workerNodeGroupConfigurations[1].name":              {v1alpha1.ClusterKind, 20},
+		"spec.workerNodeGroupConfigurations[1].kubernetesVersion": {v1alpha1.ClusterKind, 20},
+		"spec.workerNodeGroupConfigurations[2]":                   {v1alpha1.ClusterKind, 22},
+		"spec.workerNodeGroupConfigurations[2].kubernetesVersion": {v1alpha1.ClusterKind, 22},
+		"metadata":         {v1alpha1.InMemoryKind, 26},
+		"spec.nodeStartup": {v1alpha1.InMemoryKind, 24},
+	}
+	for path, test := range tests {
+		t.Run(test.kind+" "+path, func(t *testing.T) {
+			t.Parallel()
+			err := &field.Error{Type: field.ErrorTypeForbidden, Field: path, Detail: "detail"}
+			want := strictyaml.Problems{{File: "cluster.yaml", Line: test.want, Err: err}}
+			if diff := cmp.Diff(want, config.Locate(test.kind, field.ErrorList{err})); diff != "" {
+				t.Errorf("problem (-want +got):\n%s", diff)
+			}
+			wantWarnings := []strictyaml.Warning{{File: "cluster.yaml", Line: test.want, Path: path, Text: "text"}}
+			if diff := cmp.Diff(wantWarnings, config.LocateWarnings(test.kind, []strictyaml.Warning{{Path: path, Text: "text"}})); diff != "" {
+				t.Errorf("warning (-want +got):\n%s", diff)
 			}
 		})
 	}

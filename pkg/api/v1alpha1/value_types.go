@@ -2,11 +2,11 @@ package v1alpha1
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Duration is written as numbers with units: 500ms, 90s, 1m30s.
@@ -78,11 +78,12 @@ func (c Content) MarshalText() ([]byte, error) { return []byte(c), nil }
 
 // UnmarshalText reads text of any number of lines.
 func (c *Content) UnmarshalText(text []byte) error {
-	for _, char := range string(text) {
-		if char != '\n' && char != '\t' && !unicode.IsPrint(char) {
-			return fmt.Errorf("must be text that can be seen; remove the character %U", char)
-		}
+	if err := strictyaml.CheckLines(string(text)); err != nil {
+		return err
 	}
 	*c = Content(text)
 	return nil
 }
+
+// Confidential keeps the text, which may be a key, out of problems.
+func (*Content) Confidential() {}

@@ -1,4 +1,4 @@
-package v1alpha1
+package strictyaml
 
 import (
 	"regexp"
@@ -15,7 +15,7 @@ func child(path *field.Path, name string) *field.Path {
 	return path.Child(name)
 }
 
-// pathText is empty for no path.
+// pathText returns the path as text, which is empty for no path.
 func pathText(path *field.Path) string {
 	if path == nil {
 		return ""
@@ -23,7 +23,7 @@ func pathText(path *field.Path) string {
 	return path.String()
 }
 
-// FieldName is the name of a field as it can stand in a path and on one line.
+// FieldName returns the name of a field as it can stand in a path and on one line.
 func FieldName(name string) string {
 	if fieldName.MatchString(name) {
 		return name

@@ -1,4 +1,4 @@
-package v1alpha1
+package strictyaml
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ type Problem struct {
 	Err *field.Error
 }
 
-// newProblem is a problem at a line. An error without a path is about the file
-// as a whole.
-func newProblem(file string, line int, err *field.Error) Problem {
+// NewProblem returns a problem at a line. An error without a path is about the
+// file as a whole.
+func NewProblem(file string, line int, err *field.Error) Problem {
 	if err.Field == (*field.Path)(nil).String() {
 		err.Field = ""
 	}
@@ -30,7 +30,7 @@ func newProblem(file string, line int, err *field.Error) Problem {
 	return Problem{File: file, Line: line, Err: err}
 }
 
-// maxShown is how much of a value is shown: more than any name has.
+// maxShown bounds how much of a value is shown. It is longer than any name.
 const maxShown = 300
 
 // String is one line: file, line, path, rule, remedy.
@@ -85,12 +85,11 @@ func (p Problems) Sort() {
 	})
 }
 
-// maxProblems is how many problems of a file are told. Whoever has more does
-// not read them all.
+// maxProblems bounds the problems of a file that are reported: nobody reads more.
 const maxProblems = 1000
 
-// OrNil is the problems as an error, sorted, the first ones where there are too
-// many, and nil where there are none.
+// OrNil returns the problems as an error, sorted, or nil where there are none. Of
+// too many it returns the first.
 func (p Problems) OrNil() error {
 	if len(p) == 0 {
 		return nil
@@ -99,5 +98,5 @@ func (p Problems) OrNil() error {
 	if len(p) <= maxProblems {
 		return p
 	}
-	return append(p[:maxProblems:maxProblems], newProblem(p[0].File, 0, field.Invalid(nil, nil, fmt.Sprintf("there are more than these %d mistakes; mend the first ones and run the command again", maxProblems))))
+	return append(p[:maxProblems:maxProblems], NewProblem(p[0].File, 0, field.Invalid(nil, nil, fmt.Sprintf("there are more than these %d mistakes; mend the first ones and run the command again", maxProblems))))
 }
