@@ -72,7 +72,7 @@ func (b bench) create(ctx context.Context) (err error) {
 	observed, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() { ready <- b.lastMachineReady(observed, 9) }()
-	u, err := b.exec(ctx, b.cli, "create", "cluster", "-f", "config/samples/quickstart.yaml")
+	u, err := b.exec(ctx, b.cli, "create", "cluster", "-f", "test/bench/testdata/create.yaml")
 	if err != nil {
 		return err
 	}
