@@ -35,16 +35,12 @@ func clusterConfigs(t *testing.T) map[string]string {
 
 // validate does what the command does.
 func validate(text string) error {
-	a := &app{streams: streams{in: strings.NewReader(text)}}
-	s, err := a.readSpec("-")
+	a := newApp(streams{in: strings.NewReader(text), out: io.Discard, err: io.Discard})
+	spec, _, err := a.validSpec("-")
 	if err != nil {
 		return err
 	}
-	resolved, err := a.resolve(s, noVersions())
-	if err != nil {
-		return err
-	}
-	_, err = a.render(s, resolved, "default")
+	_, err = spec.Render("default")
 	return err
 }
 

@@ -8,15 +8,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
-
-func noVersions() v1alpha1.ClusterVersions { return v1alpha1.ClusterVersions{} }
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -32,16 +28,14 @@ func oneName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// key is the place of a cluster that a document of this namespace describes, or
-// that is named on the command line.
-func (a *app) key(name, fileNamespace string, c *connection) client.ObjectKey {
-	return client.ObjectKey{Namespace: a.namespace(fileNamespace, c.namespace), Name: name}
-}
+// namespaceOffline is where clusters are that nothing else names a namespace for, when
+// no management cluster is asked.
+func (a *app) namespaceOffline() string { return a.namespaceOr("default") }
 
-// namespace is that of the flag or of the document, which must agree where both
-// have one; else that of the environment or the configuration file, else the last one.
-func (a *app) namespace(ofDocument, otherwise string) string {
-	return cmp.Or(a.options.Namespace, ofDocument, a.options.DefaultNamespace, otherwise)
+// namespaceOr is the namespace of the flag, else that of the environment or the
+// configuration file, else the last one.
+func (a *app) namespaceOr(otherwise string) string {
+	return cmp.Or(a.options.Namespace, a.options.DefaultNamespace, otherwise)
 }
 
 // contradicts says that the flag names another namespace than a document; it is
@@ -62,62 +56,21 @@ func (a *app) describeClusterCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.withTimeout(cmd.Context(), 0)
 			defer cancel()
-			l, err := a.find(ctx, args[0])
+			service, err := a.serviceWithBundles(ctx)
 			if err != nil {
 				return err
 			}
-			asked, err := a.lastAsked(ctx, l.connection, l.key)
+			d, err := service.Describe(ctx, service.Key(args[0], ""))
 			if err != nil {
 				return err
 			}
-			described := view.Described{Cluster: l.state, Lags: asked.lags(l.state), Frozen: l.state.Frozen()}
-			if err := describeClass(ctx, l, &described); err != nil {
-				a.warning("its ClusterClass cannot be told: %v", err)
+			described := view.Described{Cluster: d.Cluster, Lags: d.Lags, Frozen: d.Frozen, Unreached: d.Unreached}
+			for _, variable := range d.Variables {
+				described.Variables = append(described.Variables, view.Variable(variable))
 			}
 			return a.print(document("Cluster", described), func() error { return a.style(a.out).Tree(a.out, described, time.Now()) })
 		},
 	}
-}
-
-// describeClass adds what the class of a cluster says about it. Without its class
-// there is nothing to say.
-func describeClass(ctx context.Context, l live, described *view.Described) error {
-	if l.state.Topology == nil {
-		return nil
-	}
-	cluster, err := l.LiveCluster(ctx, l.key)
-	if err != nil {
-		return err
-	}
-	class, exists, err := l.ClassAlone(ctx, cluster.GetClassKey())
-	if err != nil || !exists {
-		return err
-	}
-	for _, variable := range topology.Variables(class.ClusterClass, cluster) {
-		described.Variables = append(described.Variables, view.Variable(variable))
-	}
-	content, err := class.Content()
-	for _, group := range l.state.WorkerNodeGroups {
-		if group.Detached && group.MadeFrom != content {
-			described.Unreached = append(described.Unreached, group.Name)
-		}
-	}
-	return err
-}
-
-// find looks at the cluster of a name. It is an error where there is none.
-func (a *app) find(ctx context.Context, name string) (live, error) {
-	connection, err := a.connect(ctx)
-	if err != nil {
-		return live{}, err
-	}
-	l := live{connection: connection, key: a.key(name, "", connection)}
-	cluster, exists, err := l.Observe(ctx, l.key)
-	if err == nil && !exists {
-		err = fmt.Errorf("cluster %s: %w; 'clusterctl-x get clusters -A' lists the ones there are", l.key, management.ErrNotFound)
-	}
-	l.state = cluster
-	return l, err
 }
 
 func (a *app) getClustersCommand() *cobra.Command {
@@ -133,7 +86,7 @@ func (a *app) getClustersCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			namespace := a.key("", "", connection).Namespace
+			namespace := a.namespaceOr(connection.namespace)
 			if all {
 				namespace = ""
 			}
@@ -176,10 +129,10 @@ func (a *app) deleteClusterCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := s.config.Problems.OrNil(); err != nil {
+				if err := s.Config.Problems.OrNil(); err != nil {
 					return err
 				}
-				meta = s.config.Cluster.Metadata
+				meta = s.Config.Cluster.Metadata
 			} else {
 				meta.Name = args[0]
 			}
@@ -193,15 +146,15 @@ func (a *app) deleteClusterCommand() *cobra.Command {
 }
 
 func (a *app) deleteCluster(ctx context.Context, meta v1alpha1.Meta, deletion management.Deletion) error {
-	connection, err := a.connect(ctx)
+	service, err := a.service(ctx)
 	if err != nil {
 		return err
 	}
-	key := a.key(meta.Name, meta.Namespace, connection)
+	key := service.Key(meta.Name, meta.Namespace)
 	began := time.Now()
 	progress := a.progress()
-	deletion.Waiting, deletion.Progress = a.sayWaiting, progress.Show
-	existed, err := connection.DeleteCluster(ctx, key, deletion)
+	deletion.Progress = progress.Show
+	existed, err := service.Delete(ctx, key, deletion)
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout):
@@ -246,7 +199,7 @@ func (a *app) completeClusters(cmd *cobra.Command, args []string, _ string) ([]s
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	clusters, err := connection.Clusters(ctx, a.key("", "", connection).Namespace)
+	clusters, err := connection.Clusters(ctx, a.namespaceOr(connection.namespace))
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -15,7 +15,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // Values of --management.
@@ -37,6 +39,34 @@ type connection struct {
 	namespace string // of the kubeconfig's context
 	// certificates are shown to runtime extensions.
 	certificates []tls.Certificate
+}
+
+// service works on the management cluster.
+func (a *app) service(ctx context.Context) (*lifecycle.Service, error) {
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.serviceOf(connection, nil), nil
+}
+
+// serviceWithBundles also knows the releases, for clusters whose file is not read.
+func (a *app) serviceWithBundles(ctx context.Context) (*lifecycle.Service, error) {
+	bundles, err := a.readBundles()
+	if err != nil {
+		return nil, err
+	}
+	connection, err := a.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.serviceOf(connection, bundles), nil
+}
+
+func (a *app) serviceOf(c *connection, bundles *versionsbundle.Bundles) *lifecycle.Service {
+	return lifecycle.New(c.Client, lifecycle.Options{
+		Bundles: bundles, Namespace: a.namespaceOr(c.namespace), Certificates: c.certificates, Warn: a.warnText, Waiting: a.sayWaiting,
+	})
 }
 
 // connect finds the management cluster, starts it where it is an embedded one

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 )
 
 const docsDir = "../../docs"
@@ -100,7 +102,7 @@ func TestErrorsDocHasEveryExitCode(t *testing.T) {
 // them, and no other.
 func TestErrorsDocHasEveryPreflight(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff(preflights(), docRows(t, "## Preflights")); diff != "" {
+	if diff := cmp.Diff(lifecycle.Preflights(), docRows(t, "## Preflights")); diff != "" {
 		t.Errorf("preflights (-code +document):\n%s", diff)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
@@ -55,6 +56,7 @@ func exitCode(err error) int {
 		locked    *management.LockedError
 		conflict  *management.ConflictError
 		class     *management.ClassError
+		unknown   *lifecycle.UnknownGroupError
 	)
 	switch {
 	case err == nil:
@@ -65,7 +67,7 @@ func exitCode(err error) int {
 		return exitTimeout
 	case errors.As(err, &denied), errors.As(err, &no), errors.As(err, &preflight):
 		return exitRefused
-	case errors.As(err, &usage), errors.As(err, &problems):
+	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &unknown):
 		return exitInvalid
 	case apierrors.IsConflict(err), errors.As(err, &moved), errors.As(err, &locked), errors.As(err, &conflict):
 		return exitConflict
@@ -92,10 +94,12 @@ func message(err error) string {
 		return "error: " + strings.Join(no.Reasons, "\nerror: ")
 	}
 	var usage usageError
+	var unknown *lifecycle.UnknownGroupError
 	if errors.As(err, &usage) {
-		if several, ok := usage.error.(interface{ Unwrap() []error }); ok {
-			return eachOnALine(several.Unwrap())
-		}
+		err = usage.error
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok && (usage.error != nil || errors.As(err, &unknown)) {
+		return eachOnALine(several.Unwrap())
 	}
 	text := "error: " + err.Error()
 	var status apierrors.APIStatus

@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
-	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 func (a *app) generateManifestsCommand() *cobra.Command {
@@ -30,7 +31,7 @@ func (a *app) generateManifestsCommand() *cobra.Command {
 			if directory == outputText || directory == outputJSON || directory == outputYAML {
 				return usageError{fmt.Errorf("-o names a directory here, and manifests are always YAML; if you mean a directory of this name, write ./%s", directory)}
 			}
-			if err := o.scope.check(); err != nil {
+			if err := o.checkScope(); err != nil {
 				return err
 			}
 			if (o.from != "") != cmd.Flags().Changed("step") {
@@ -59,23 +60,41 @@ func (a *app) manifests(ctx context.Context, o upgradeOptions, step int) ([]temp
 	if o.from != "" {
 		return a.manifestsOfStep(ctx, o, step)
 	}
-	if !o.scope.whole() || o.latestPatches {
+	if !o.whole() || o.LatestPatches {
 		return nil, usageError{errors.New("--control-plane-only, --worker-node-groups and --latest-patches are about the steps of an upgrade: use them with --from and --step")}
 	}
-	s, err := a.readSpec(o.file)
+	spec, resolved, err := a.validSpec(o.file)
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := a.resolve(s, noVersions())
-	if err != nil {
-		return nil, err
-	}
-	a.warn(resolved)
 	a.sayReferences(resolved.Config)
-	if s.managed() && len(pins(resolved.Config)) > 0 {
-		return nil, s.wrong("a group has a kubernetesVersion of its own, and what it is made of then only its ClusterClass on the management cluster says; use 'create cluster' and 'upgrade cluster' with this file")
+	return spec.Manifests(a.namespaceOffline())
+}
+
+// manifestsOfStep are the complete manifests of a cluster at the end of a step
+// of the plan from one file to another.
+func (a *app) manifestsOfStep(ctx context.Context, o upgradeOptions, step int) ([]templater.Object, error) {
+	u, err := a.planBetween(ctx, o)
+	if err != nil {
+		return nil, err
 	}
-	return a.render(s, resolved, "default")
+	if steps := len(u.Plan.Steps); step < 0 || step > steps {
+		return nil, usageError{fmt.Errorf("--step must be from 0 to %d, the number of steps of this plan; 'plan upgrade -f %s --from %s' shows them", steps, o.file, o.from)}
+	}
+	if step > 0 {
+		a.say("step %d of %d: %s", step, len(u.Plan.Steps), u.Plan.Steps[step-1])
+		for _, object := range u.Removals(step) {
+			a.say("delete %s: 'kubectl apply' does not", object)
+		}
+	}
+	return u.Manifests(step)
+}
+
+// sayReferences says what is to be made besides the cluster's own objects.
+func (a *app) sayReferences(config *v1alpha1.Config) {
+	for _, reference := range lifecycle.References(config) {
+		a.say("needs %s", reference)
+	}
 }
 
 func (a *app) printManifests(objects []templater.Object) error {
@@ -141,20 +160,20 @@ func (a *app) validateCommand() *cobra.Command {
   clusterctl-x validate -f cluster.yaml --from old.yaml`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			resolved, steps, err := a.validated(cmd.Context(), o)
+			config, versions, steps, err := a.validated(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
-			a.sayReferences(resolved.Config)
-			return a.print(document("ClusterVersions", resolved.Versions), func() error {
-				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", fileName(o.file), resolved.Config.Cluster.Metadata.Name, resolved.Versions.ControlPlane)
-				for _, group := range resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-					line += fmt.Sprintf(", %s %s", group.Name, resolved.Versions.WorkerNodeGroups[group.Name])
+			a.sayReferences(config)
+			return a.print(document("ClusterVersions", versions), func() error {
+				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", fileName(o.file), config.Cluster.Metadata.Name, versions.ControlPlane)
+				for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
+					line += fmt.Sprintf(", %s %s", group.Name, versions.WorkerNodeGroups[group.Name])
 				}
 				if o.from != "" {
 					line += fmt.Sprintf("; steps from %s: %d", fileName(o.from), steps)
 				}
-				if class := resolved.Config.Cluster.Spec.ClusterClass; class != nil {
+				if class := config.Cluster.Spec.ClusterClass; class != nil {
 					line += "; as far as can be told without ClusterClass " + class.Name
 				}
 				_, err := fmt.Fprintln(a.out, line)
@@ -170,18 +189,11 @@ func (a *app) validateCommand() *cobra.Command {
 
 // validated is the valid spec of a file; with --from also one that the cluster
 // of the other file can be upgraded to, in so many steps.
-func (a *app) validated(ctx context.Context, o upgradeOptions) (validations.Resolved, int, error) {
+func (a *app) validated(ctx context.Context, o upgradeOptions) (*v1alpha1.Config, v1alpha1.ClusterVersions, int, error) {
 	if o.from != "" {
-		p, _, err := a.prepareOffline(ctx, o)
-		return p.resolved, len(p.plan.Steps), err
+		u, err := a.planBetween(ctx, o)
+		return u.Config(), u.Versions(), len(u.Plan.Steps), err
 	}
-	s, err := a.readSpec(o.file)
-	if err != nil {
-		return validations.Resolved{}, 0, err
-	}
-	resolved, err := a.resolve(s, noVersions())
-	if err == nil {
-		a.warn(resolved)
-	}
-	return resolved, 0, err
+	_, resolved, err := a.validSpec(o.file)
+	return resolved.Config, resolved.Versions, 0, err
 }

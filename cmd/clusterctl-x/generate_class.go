@@ -10,15 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
-	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 type classOptions struct {
@@ -82,12 +79,18 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 	if err != nil {
 		return nil, err
 	}
-	namespace := a.namespace("", "default")
+	namespace := a.namespaceOffline()
 	var used []v1alpha1.Version
 	if o.keepUsed {
-		if bundles, used, namespace, err = a.withUsed(ctx, bundles, name); err != nil {
+		service, err := a.service(ctx)
+		if err != nil {
 			return nil, err
 		}
+		key := service.Key(name, "")
+		if bundles, used, err = service.UsedReleases(ctx, bundles, key); err != nil {
+			return nil, err
+		}
+		namespace = key.Namespace
 	}
 	releases := bundles.Usable(manifests.Needs(o.provider), used)
 	versions := make([]string, len(releases))
@@ -102,35 +105,4 @@ func (a *app) clusterClass(ctx context.Context, o classOptions) ([]templater.Obj
 		return nil, usageError{err}
 	}
 	return objects, nil
-}
-
-// withUsed adds the releases of the clusters of a class, which the bundles may
-// no longer have, and returns their versions and the namespace of the class.
-func (a *app) withUsed(ctx context.Context, bundles *versionsbundle.Bundles, name string) (*versionsbundle.Bundles, []v1alpha1.Version, string, error) {
-	connection, err := a.connect(ctx)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	key := a.key(name, "", connection)
-	clusters, err := connection.ClustersOf(ctx, key)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	var used []v1alpha1.Version
-	for _, cluster := range clusters {
-		record, _, err := connection.Record(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name})
-		if err != nil {
-			return nil, nil, "", err
-		}
-		bundles = bundles.With(record.Releases)
-		versions := append([]v1alpha1.Version{cluster.Topology.Version}, cluster.Versions().All()...)
-		used = append(used, versions...)
-		for _, version := range versions {
-			if _, known := bundles.Release(version); !known && !version.IsZero() {
-				return nil, nil, "", &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
-					"cluster %s/%s has %s, and neither the versions bundles nor its record know that version; %s", cluster.Namespace, cluster.Name, version, addToBundles(version, nearest(bundles.Releases(), version).Version))}
-			}
-		}
-	}
-	return bundles, used, key.Namespace, nil
 }

@@ -32,7 +32,7 @@ docs/runtime-extension.md says more.`,
 			if strings.ContainsAny(image, " \t\n\"'#{}") {
 				return usageError{errors.New("--image is not the name of an image")}
 			}
-			text, err := runtimeExtension(config.RuntimeExtension, a.namespace("", extensionNamespace), image)
+			text, err := runtimeExtension(config.RuntimeExtension, a.namespaceOr(extensionNamespace), image)
 			if err != nil {
 				return err
 			}

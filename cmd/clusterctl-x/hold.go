@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -94,49 +93,19 @@ docs/runtime-extension.md says more.`,
 }
 
 func (a *app) holdCluster(ctx context.Context, name string, point state.HoldPoint, reason string) error {
-	l, err := a.find(ctx, name)
+	service, err := a.service(ctx)
 	if err != nil {
 		return err
 	}
-	if l.state.Topology != nil {
-		if err := a.checkKept(ctx, l, point); err != nil {
-			return err
-		}
-	}
-	changed, err := l.Hold(ctx, l.key, point, reason)
+	key := service.Key(name, "")
+	changed, err := service.Hold(ctx, key, point, reason)
 	switch {
 	case err != nil:
 		return err
 	case !changed:
-		return a.result("cluster %s is held %s for that reason already; nothing to do", l.key, point)
+		return a.result("cluster %s is held %s for that reason already; nothing to do", key, point)
 	}
-	return a.result("cluster %s is held %s; 'clusterctl-x release cluster %s -n %s %s' lifts it", l.key, point, l.key.Name, l.key.Namespace, point.Flag())
-}
-
-// checkKept refuses a hold that nobody would keep to.
-func (a *app) checkKept(ctx context.Context, l live, point state.HoldPoint) error {
-	kept, err := l.KeepsHolds(ctx, l.key.Namespace, point)
-	if err != nil || kept {
-		return err
-	}
-	return &management.RefusedError{Check: "hold-unkept", Reason: fmt.Sprintf(
-		"cluster %s is from a ClusterClass, and Cluster API asks nobody %s: run 'clusterctl-x serve runtime-extension --register', or deploy it as docs/runtime-extension.md says", l.key, point)}
-}
-
-// warnUnkept tells of holds that nobody keeps to: those that were set by hand, or
-// before the runtime extension was taken away.
-func (a *app) warnUnkept(ctx context.Context, l live) {
-	if l.state.Topology == nil {
-		return
-	}
-	for _, hold := range l.state.Holds {
-		switch kept, err := l.KeepsHolds(ctx, l.key.Namespace, hold.Point); {
-		case err != nil:
-			a.warning("whether anybody keeps to it that cluster %s is %s cannot be told: %v", l.key, hold, err)
-		case !kept:
-			a.warning("Cluster API asks nobody %s, so the upgrade does not wait there, although cluster %s is %s", hold.Point, l.key, hold)
-		}
-	}
+	return a.result("cluster %s is held %s; 'clusterctl-x release cluster %s -n %s %s' lifts it", key, point, key.Name, key.Namespace, point.Flag())
 }
 
 func (a *app) releaseClusterCommand() *cobra.Command {
@@ -163,31 +132,34 @@ func (a *app) releaseClusterCommand() *cobra.Command {
 			}
 			ctx, cancel := a.withTimeout(cmd.Context(), 0)
 			defer cancel()
-			l, err := a.find(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			lifted, err := l.Release(ctx, l.key, points)
-			if err != nil {
-				return err
-			}
-			for _, hold := range l.state.Holds {
-				if !hold.Ours() && slices.Contains(points, hold.Point) {
-					a.warning("cluster %s stays %s", l.key, hold)
-				}
-			}
-			if len(lifted) == 0 {
-				return a.result("cluster %s has no hold of clusterctl-x there; nothing to do", l.key)
-			}
-			for _, hold := range lifted {
-				if err := a.result("cluster %s is no longer held %s", l.key, hold.Point); err != nil {
-					return err
-				}
-			}
-			return nil
+			return a.releaseCluster(ctx, args[0], points)
 		},
 	}
 	places.add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "lift all holds of the cluster that clusterctl-x set")
 	return cmd
+}
+
+func (a *app) releaseCluster(ctx context.Context, name string, points []state.HoldPoint) error {
+	service, err := a.service(ctx)
+	if err != nil {
+		return err
+	}
+	key := service.Key(name, "")
+	lifted, left, err := service.Release(ctx, key, points)
+	if err != nil {
+		return err
+	}
+	for _, hold := range left {
+		a.warning("cluster %s stays %s", key, hold)
+	}
+	if len(lifted) == 0 {
+		return a.result("cluster %s has no hold of clusterctl-x there; nothing to do", key)
+	}
+	for _, hold := range lifted {
+		if err := a.result("cluster %s is no longer held %s", key, hold.Point); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -22,7 +22,7 @@ func (a *app) getKubeconfigCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			kubeconfig, err := connection.Kubeconfig(ctx, a.key(args[0], "", connection))
+			kubeconfig, err := connection.Kubeconfig(ctx, a.serviceOf(connection, nil).Key(args[0], ""))
 			if err != nil {
 				return err
 			}

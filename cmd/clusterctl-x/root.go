@@ -245,6 +245,9 @@ func (a *app) warning(format string, args ...any) {
 	a.tell(fmt.Sprintf("warning: "+format, args...))
 }
 
+// warnText is warning for a text that is complete.
+func (a *app) warnText(text string) { a.warning("%s", text) }
+
 // say tells a person how far things are, on stderr.
 func (a *app) say(format string, args ...any) {
 	if !a.options.Quiet {

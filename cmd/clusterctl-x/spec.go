@@ -11,23 +11,11 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
-	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
-
-// spec is a decoded file with the bundles to resolve it.
-type spec struct {
-	data    []byte // as it was read
-	config  *v1alpha1.Config
-	bundles *versionsbundle.Bundles
-	// class is the ClusterClass that the file names; nil as long as no management
-	// cluster was asked for it.
-	class *topology.Class
-}
 
 // fileFlag is the value of -f, which is given once.
 type fileFlag string
@@ -50,42 +38,32 @@ func addFile(cmd *cobra.Command, file *string, usage string) {
 	cmd.Flags().VarP((*fileFlag)(file), "filename", "f", usage)
 }
 
-// claims are the groups that the cluster of the file may have under the names that
-// clusterctl-x gives them. A ClusterClass has its MachineDeployments under other names,
-// but for pinned groups.
-func (s spec) claims() []string {
-	var names []string
-	for _, group := range s.config.Cluster.Spec.WorkerNodeGroupConfigurations {
-		if !s.managed() || group.Pinned() {
-			names = append(names, group.Name)
-		}
-	}
-	return names
-}
-
 // readSpec reads the file of -f; "-" is standard input.
-func (a *app) readSpec(file string) (spec, error) {
+func (a *app) readSpec(file string) (lifecycle.Spec, error) {
 	if file == "" {
-		return spec{}, usageError{errors.New("-f FILE is required: the file that describes the cluster")}
+		return lifecycle.Spec{}, usageError{errors.New("-f FILE is required: the file that describes the cluster")}
 	}
 	return a.readSpecOf("-f names the file that describes the cluster, and - is standard input", file)
 }
 
 // readSpecOf reads the file of a flag, which the remedy is about.
-func (a *app) readSpecOf(remedy, file string) (spec, error) {
+func (a *app) readSpecOf(remedy, file string) (lifecycle.Spec, error) {
 	data, err := a.readFile("the cluster spec", remedy, file)
 	if err != nil {
-		return spec{}, err
-	}
-	decoded := v1alpha1.Decode(fileName(file), data)
-	if decoded.Cluster != nil {
-		if of := decoded.Cluster.Metadata.Namespace; a.contradicts(of) != "" {
-			wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.contradicts(of))
-			decoded.Problems = append(decoded.Problems, decoded.Locate(v1alpha1.ClusterKind, field.ErrorList{wrong})...)
-		}
+		return lifecycle.Spec{}, err
 	}
 	bundles, err := a.readBundles()
-	return spec{data: data, config: decoded, bundles: bundles}, err
+	if err != nil {
+		return lifecycle.Spec{}, err
+	}
+	spec := lifecycle.ReadSpec(fileName(file), data, bundles)
+	if config := spec.Config; config.Cluster != nil {
+		if of := config.Cluster.Metadata.Namespace; a.contradicts(of) != "" {
+			wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.contradicts(of))
+			config.Problems = append(config.Problems, config.Locate(v1alpha1.ClusterKind, field.ErrorList{wrong})...)
+		}
+	}
+	return spec, nil
 }
 
 // fileName is what people call the file of -f.
@@ -148,34 +126,20 @@ func (a *app) bundlesFile() ([]byte, *versionsbundle.Bundles, error) {
 	return data, bundles, nil
 }
 
-// resolve validates the spec. Where it is not valid, the warnings are told now.
-func (a *app) resolve(s spec, running v1alpha1.ClusterVersions) (validations.Resolved, error) {
-	resolved, err := validations.Create(s.config, s.releases(), running)
-	if err == nil && s.managed() {
-		_, err = a.render(s, resolved, "") // tells which variables are given twice
-	}
+// validSpec reads the file of -f, which must describe a valid new cluster.
+func (a *app) validSpec(file string) (lifecycle.Spec, validations.Resolved, error) {
+	spec, err := a.readSpec(file)
 	if err != nil {
-		a.warn(resolved)
+		return spec, validations.Resolved{}, err
 	}
-	return resolved, s.byClass(err)
+	resolved, err := spec.Validate()
+	a.warn(resolved.Warnings)
+	return spec, resolved, err
 }
 
-// warn tells what is read and not acted on, or acts otherwise than expected.
-func (a *app) warn(resolved validations.Resolved) {
-	for _, warning := range resolved.Warnings {
+// warn says what is read of a spec and not acted on, or acts otherwise than expected.
+func (a *app) warn(warnings []strictyaml.Warning) {
+	for _, warning := range warnings {
 		a.warning("%s", warning)
 	}
-}
-
-// render makes the objects of the cluster, in the given namespace where nothing
-// else names one.
-func (a *app) render(s spec, resolved validations.Resolved, namespace string) ([]templater.Object, error) {
-	objects, err := manifests.Render(manifests.Input{
-		Config:    resolved.Config,
-		Versions:  resolved.Versions,
-		Set:       resolved.Set,
-		Namespace: a.namespace(resolved.Config.Cluster.Metadata.Namespace, namespace),
-		Downloads: s.bundles.Releases(),
-	})
-	return objects.All(), err
 }

@@ -222,16 +222,28 @@ func unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func
 	return parts
 }
 
-// Rehearse lets the API server check what an upgrade writes, and writes nothing:
-// what it writes first, as a whole, and of the later stages what does not depend
-// on the steps before them. Fields that others own are a conflict, unless the
-// upgrade takes them over.
-func (c *Client) Rehearse(ctx context.Context, first []*unstructured.Unstructured, later []rollout.Objects, with ...client.ApplyOption) error {
-	objects, err := rehearsed(first, later)
+// Writes are what an upgrade writes.
+type Writes struct {
+	// First are the objects that it writes before its first step.
+	First []*unstructured.Unstructured
+	// Later are the objects at the end of each step.
+	Later []rollout.Objects
+	// Force takes over fields that others own.
+	Force bool
+}
+
+// DryRun lets the API server check what an upgrade writes, and writes nothing: what it
+// writes first, as a whole, and of what it writes later what does not depend on the steps
+// before. Fields that others own are a conflict, unless the upgrade takes them over.
+func (c *Client) DryRun(ctx context.Context, w Writes) error {
+	objects, err := rehearsed(w.First, w.Later)
 	if err != nil {
 		return err
 	}
-	options := append([]client.ApplyOption{FieldOwner, client.DryRunAll}, with...)
+	options := []client.ApplyOption{FieldOwner, client.DryRunAll}
+	if w.Force {
+		options = append(options, client.ForceOwnership)
+	}
 	owned := make([][]string, len(objects))
 	var tasks errgroup.Group
 	tasks.SetLimit(maxRequests)

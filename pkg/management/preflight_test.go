@@ -249,12 +249,12 @@ func TestRehearsed(t *testing.T) {
 	}
 }
 
-// TestRehearse: the API server is asked without a write, and its error names
+// TestDryRun: the API server is asked without a write, and its error names
 // the object.
-func TestRehearse(t *testing.T) {
+func TestDryRun(t *testing.T) {
 	t.Parallel()
 	stage := stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)
-	for name, force := range map[string][]client.ApplyOption{"": nil, "with force": {client.ForceOwnership}} {
+	for name, force := range map[string]bool{"": false, "with force": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			options := make(chan string, 100)
@@ -265,7 +265,7 @@ func TestRehearse(t *testing.T) {
 				}
 				return nil
 			}})
-			err := c.Rehearse(t.Context(), stage.All(), nil, force...)
+			err := c.DryRun(t.Context(), Writes{First: stage.All(), Force: force})
 			if want := "trying to apply KubeadmControlPlane/c: webhook says no"; err == nil || err.Error() != want {
 				t.Errorf("error is %v, want %s", err, want)
 			}
@@ -275,7 +275,7 @@ func TestRehearse(t *testing.T) {
 				got = append(got, option)
 			}
 			want := "apply force=false dryRun=[All] fieldOwner=clusterctl-x"
-			if len(force) > 0 {
+			if force {
 				want = strings.Replace(want, "false", "true", 1)
 			}
 			if diff := cmp.Diff(slices.Repeat([]string{want}, len(stage.All())), got); diff != "" {
@@ -285,9 +285,9 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// TestRehearseTellsAllConflicts: fields that others own are told together, each
+// TestDryRunNamesAllConflicts: fields that others own are told together, each
 // once, with object and owner; any other error comes before them.
-func TestRehearseTellsAllConflicts(t *testing.T) {
+func TestDryRunNamesAllConflicts(t *testing.T) {
 	t.Parallel()
 	owned := func(fields ...string) error {
 		var causes []metav1.StatusCause
@@ -328,7 +328,7 @@ func TestRehearseTellsAllConflicts(t *testing.T) {
 				return test.errs[unstructuredOf(t, o).GetKind()]
 			}})
 			got, is := "", false
-			if err := c.Rehearse(t.Context(), nil, twice); err != nil {
+			if err := c.DryRun(t.Context(), Writes{Later: twice}); err != nil {
 				got, is = err.Error(), errors.As(err, new(*ConflictError))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || is != test.is {

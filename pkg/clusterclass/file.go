@@ -1,4 +1,4 @@
-package main
+package clusterclass
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,39 +20,30 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
-// classFile is a ClusterClass with templates, as a file has them.
-type classFile struct {
+// File is a ClusterClass with templates, as a file has them.
+type File struct {
+	Class     *unstructured.Unstructured
+	Templates []*unstructured.Unstructured
 	name      string
-	class     *unstructured.Unstructured
-	templates []*unstructured.Unstructured
 	// documents are those of the objects, by Kind/name.
 	documents map[string]*yaml.Node
 }
 
-// readClass reads the file of -f.
-func (a *app) readClass(file string) (classFile, error) {
-	if file == "" {
-		return classFile{}, usageError{errors.New("-f FILE is required: the file with the ClusterClass")}
-	}
-	data, err := a.readFile("the ClusterClass", "-f names the file with the ClusterClass and its templates, and - is standard input", file)
-	if err != nil {
-		return classFile{}, err
-	}
-	if len(data) > strictyaml.MaxFileSize {
-		return classFile{}, usageError{fmt.Errorf("%s has more than %d bytes: is this the right file?", fileName(file), strictyaml.MaxFileSize)}
-	}
-	f := classFile{name: fileName(file), documents: map[string]*yaml.Node{}}
+// Decode reads the content of a file, which people know by its name.
+func Decode(name string, data []byte) (File, error) {
+	f := File{name: name, documents: map[string]*yaml.Node{}}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var document yaml.Node
 		err := decoder.Decode(&document)
 		switch {
 		case errors.Is(err, io.EOF):
-			return f, f.whole()
+			return f, f.checkWhole()
 		case err != nil:
 			text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 			if number, rest, found := strings.Cut(strings.TrimPrefix(text, "line "), ": "); found {
@@ -68,12 +60,12 @@ func (a *app) readClass(file string) (classFile, error) {
 }
 
 // wrong is a mistake of the file at a line.
-func (f *classFile) wrong(line int, detail string) error {
+func (f *File) wrong(line int, detail string) error {
 	return strictyaml.Problems{{File: f.name, Line: line, Err: &field.Error{Type: field.ErrorTypeInvalid, Detail: detail}}}
 }
 
 // add takes one document in.
-func (f *classFile) add(root *yaml.Node) error {
+func (f *File) add(root *yaml.Node) error {
 	problem := func(detail string) error {
 		return f.wrong(root.Line, detail)
 	}
@@ -93,7 +85,7 @@ func (f *classFile) add(root *yaml.Node) error {
 	}
 	class := object.GetKind() == "ClusterClass"
 	switch {
-	case class && f.class != nil:
+	case class && f.Class != nil:
 		return problem(fmt.Sprintf("ClusterClass %s is the second one in this file; put each into a file of its own, with its templates", object.GetName()))
 	case !class && !changes.IsTemplate(object.GetKind()):
 		remedy := "leave it out: the file may have one ClusterClass and templates"
@@ -104,28 +96,33 @@ func (f *classFile) add(root *yaml.Node) error {
 	case object.GetName() == "":
 		return problem(object.GetKind() + " has no name; give it one, as metadata.name")
 	case class:
-		f.class = object
+		f.Class = object
 	default:
-		f.templates = append(f.templates, object)
+		f.Templates = append(f.Templates, object)
 	}
 	f.documents[changes.ObjectName(object)] = root
 	return nil
 }
 
-// whole checks what the file alone says.
-func (f *classFile) whole() error {
-	if f.class == nil {
+// checkWhole checks what the file alone says.
+func (f *File) checkWhole() error {
+	if f.Class == nil {
 		return f.wrong(0, fmt.Sprintf("the file has no ClusterClass (apiVersion %s); 'clusterctl-x generate clusterclass' writes one, with its templates", clusterv1.GroupVersion))
 	}
-	versions, _, err := unstructured.NestedStringSlice(f.class.Object, "spec", "kubernetesVersions")
+	versions, _, err := unstructured.NestedStringSlice(f.Class.Object, "spec", "kubernetesVersions")
 	if err != nil {
 		return nil //nolint:nilerr // the API server has the words for it
 	}
-	return f.locate(changes.ObjectName(f.class), validations.ClassVersions(versions)).OrNil()
+	return f.Locate(validations.ClassVersions(versions)).OrNil()
+}
+
+// Locate gives errors about the ClusterClass their lines.
+func (f *File) Locate(errs field.ErrorList) strictyaml.Problems {
+	return f.locate(changes.ObjectName(f.Class), errs)
 }
 
 // locate gives errors about an object of the file their lines.
-func (f *classFile) locate(object string, errs field.ErrorList) strictyaml.Problems {
+func (f *File) locate(object string, errs field.ErrorList) strictyaml.Problems {
 	problems := make(strictyaml.Problems, len(errs))
 	for i, err := range errs {
 		problems[i] = strictyaml.Problem{File: f.name, Line: lineOf(f.documents[object], err.Field), Err: err}
@@ -133,9 +130,9 @@ func (f *classFile) locate(object string, errs field.ErrorList) strictyaml.Probl
 	return problems
 }
 
-// located gives what a management cluster says against the objects of the file
-// their lines.
-func (f *classFile) located(err error) error {
+// Refused locates in the file what a management cluster has against its objects. Other
+// errors are returned as they are.
+func (f *File) Refused(err error) error {
 	var refused *management.ClassError
 	if !errors.As(err, &refused) {
 		return err
@@ -150,6 +147,41 @@ func (f *classFile) located(err error) error {
 	}
 	problems.Sort()
 	return validations.Refused{Problems: problems}
+}
+
+// Missing locates where the class names a template that is nowhere. Other errors are
+// returned as they are.
+func (f *File) Missing(err error) error {
+	var missing *topology.MissingError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	kind, name, _ := strings.Cut(missing.Template, "/")
+	var errs field.ErrorList
+	for _, path := range referencesTo(f.Class.Object["spec"], kind, name, field.NewPath("spec")) {
+		errs = append(errs, field.NotFound(path, missing.Template))
+		errs[len(errs)-1].Detail = "neither this file nor the management cluster has this template; add it to the file, or name another one"
+	}
+	return validations.Refused{Problems: f.Locate(errs)}
+}
+
+// referencesTo returns the paths that name a template.
+func referencesTo(value any, kind, name string, path *field.Path) []*field.Path {
+	var paths []*field.Path
+	switch value := value.(type) {
+	case map[string]any:
+		if value["kind"] == kind && value["name"] == name {
+			return []*field.Path{path}
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			paths = append(paths, referencesTo(value[key], kind, name, path.Child(key))...)
+		}
+	case []any:
+		for i, item := range value {
+			paths = append(paths, referencesTo(item, kind, name, path.Index(i))...)
+		}
+	}
+	return paths
 }
 
 // lineOf is the line of a path in a document, or of what contains it.

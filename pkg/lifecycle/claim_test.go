@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"testing"
@@ -19,16 +19,16 @@ import (
 func TestPlanOfClaimedGroup(t *testing.T) {
 	t.Parallel()
 	bundles := fewBundles(t)
-	specOf := func(version string) spec {
+	specOf := func(version string) Spec {
 		text := stagesSpec(version, "{name: md-0}")
-		return spec{data: []byte(text), config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
+		return Spec{data: []byte(text), Config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
 	}
 	const label = "md-0: MachineDeployment/prod-md-0 metadata.labels.clusterctl-x.io/worker-node-group would become md-0"
 	const commands = "md-0: KubeadmConfigTemplate spec.template.spec.preKubeadmCommands would be removed"
 	const note = "MachineDeployment/prod-md-0 has the name of group md-0, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it"
 	for name, test := range map[string]struct {
 		version string
-		live    func(*testing.T, spec) []*unstructured.Unstructured
+		live    func(*testing.T, Spec) []*unstructured.Unstructured
 		want    []string
 	}{
 		"only the label is missing": {"1.31", liveWithoutLabel, []string{"InPlace: changes of md-0 in place", label, note}},
@@ -53,20 +53,20 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 			cluster := state.Cluster{
 				Name: "prod", Namespace: "default", ControlPlane: managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod", version, &three), WorkerNodeGroups: []state.Part{group},
 			}.Claim(s.claims())
-			from := originOf(cluster)
+			from := currentOf(cluster)
 			from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
 				return compareOffline(live, objects)
 			}
 			from.unused = func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
-			p, err := (&app{}).prepare(s, from, upgradeOptions{}, "")
+			p, err := prepare(s, from, UpgradeOptions{}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, linesOf(p.plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(p.Plan)); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
-			if added := (plan.Machines{}); p.plan.MachinesAdded != added {
-				t.Errorf("%v machines are added", p.plan.MachinesAdded)
+			if added := (plan.Machines{}); p.Plan.MachinesAdded != added {
+				t.Errorf("%v machines are added", p.Plan.MachinesAdded)
 			}
 		})
 	}
@@ -74,7 +74,7 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 
 // liveWithoutLabel are the objects of a spec as another tool may have made them: the
 // MachineDeployment is not marked as a group.
-func liveWithoutLabel(t *testing.T, s spec) []*unstructured.Unstructured {
+func liveWithoutLabel(t *testing.T, s Spec) []*unstructured.Unstructured {
 	t.Helper()
 	live := renderedObjects(t, s)
 	for _, object := range live {
@@ -88,7 +88,7 @@ func liveWithoutLabel(t *testing.T, s spec) []*unstructured.Unstructured {
 }
 
 // withOwnTemplate is liveWithoutLabel with a bootstrap template of the other tool.
-func withOwnTemplate(t *testing.T, s spec) []*unstructured.Unstructured {
+func withOwnTemplate(t *testing.T, s Spec) []*unstructured.Unstructured {
 	t.Helper()
 	live := liveWithoutLabel(t, s)
 	for _, object := range live {

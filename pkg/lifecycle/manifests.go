@@ -1,7 +1,6 @@
-package main
+package lifecycle
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,40 +10,29 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
-// manifestsOfStep are the complete manifests of a cluster at the end of a step
-// of the plan from one file to another. Step 0 is what waits for no step.
-func (a *app) manifestsOfStep(ctx context.Context, o upgradeOptions, step int) ([]templater.Object, error) {
-	p, before, err := a.prepareOffline(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if steps := len(p.plan.Steps); step < 0 || step > steps {
-		return nil, usageError{fmt.Errorf("--step must be from 0 to %d, the number of steps of this plan; 'plan upgrade -f %s --from %s' shows them", steps, o.file, o.from)}
-	}
-	if step > 0 {
-		a.say("step %d of %d: %s", step, len(p.plan.Steps), p.plan.Steps[step-1])
-		a.sayRemovals(p.plan.Steps[step-1], before)
-	}
-	stage := p.stages[step]
+// Manifests returns the complete manifests of a cluster at the end of a step of an
+// upgrade that PlanBetween planned. Step 0 is what waits for no step.
+func (p Upgrade) Manifests(step int) ([]templater.Object, error) {
+	before := p.from.objects
+	stage := p.States[step]
 	objects := stage.Cluster
-	if !o.scope.covers(v1alpha1.ControlPlaneName) {
+	if !p.scope.covers(v1alpha1.ControlPlaneName) {
 		objects = before.Cluster
 	}
-	versions := p.plan.Versions(step)
-	for _, part := range append([]string{v1alpha1.ControlPlaneName}, p.plan.Groups()...) {
+	versions := p.Plan.Versions(step)
+	for _, part := range append([]string{v1alpha1.ControlPlaneName}, p.Plan.Groups()...) {
 		_, there := versions.WorkerNodeGroups[part]
 		if part != v1alpha1.ControlPlaneName && !there {
 			continue
 		}
-		if !o.scope.covers(part) {
+		if !p.scope.covers(part) {
 			objects = append(objects, besideOthers(before.Parts[part], stage.Others[part])...)
 			continue
 		}
-		written, err := partAt(part, step, p.plan, stage.Parts[part], before.Parts[part])
+		written, err := partAt(part, step, p.Plan, stage.Parts[part], before.Parts[part])
 		if err != nil {
 			return nil, err
 		}
@@ -76,19 +64,21 @@ func besideOthers(before, after []*unstructured.Unstructured) []*unstructured.Un
 	return objects
 }
 
-// sayRemovals names what a step removes: whoever applies manifests removes
-// nothing by that.
-func (a *app) sayRemovals(step plan.Step, before rollout.Objects) {
-	if step.Kind != plan.RemoveWorkers {
-		return
+// Removals returns the objects, as Kind/name, that a step of an upgrade which PlanBetween
+// planned removes: applying manifests removes nothing.
+func (p Upgrade) Removals(step int) []string {
+	var names []string
+	if p.Plan.Steps[step-1].Kind != plan.RemoveWorkers {
+		return nil
 	}
-	for _, group := range step.WorkerNodeGroups {
-		for _, object := range before.Parts[group.Name] {
+	for _, group := range p.Plan.Steps[step-1].WorkerNodeGroups {
+		for _, object := range p.from.objects.Parts[group.Name] {
 			if !changes.IsTemplate(object.GetKind()) {
-				a.say("delete %s: 'kubectl apply' does not", changes.ObjectName(object))
+				names = append(names, changes.ObjectName(object))
 			}
 		}
 	}
+	return names
 }
 
 // partAt are the objects of a part at the end of a step. Until a step gives it

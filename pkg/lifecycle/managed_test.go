@@ -1,8 +1,9 @@
-package main
+package lifecycle
 
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
@@ -22,6 +24,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
+
+var update = flag.Bool("update", false, "write what is compared with files anew")
 
 // managedFile is a cluster from a class of clusterctl-x; MORE and GROUPS are replaced.
 const managedFile = `apiVersion: clusterctl-x.io/v1alpha1
@@ -37,10 +41,10 @@ spec:
 `
 
 // managedSpec is a file of a cluster from the class.
-func managedSpec(t *testing.T, class topology.Class, bundles *versionsbundle.Bundles, more, groups string) spec {
+func managedSpec(t *testing.T, class topology.Class, bundles *versionsbundle.Bundles, more, groups string) Spec {
 	t.Helper()
 	text := strings.NewReplacer("MORE", more, "GROUPS", groups).Replace(managedFile)
-	s := spec{data: []byte(text), config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles, class: &class}
+	s := Spec{data: []byte(text), Config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles, class: &class}
 	return s
 }
 
@@ -70,9 +74,9 @@ func inMemoryClass(t *testing.T, bundles *versionsbundle.Bundles) topology.Class
 	return class
 }
 
-// managedOriginOf is a cluster at rest that was made of a spec. Cluster API gave its
+// currentTopologyOf is a cluster at rest that was made of a spec. Cluster API gave its
 // objects names of its own.
-func managedOriginOf(t *testing.T, s spec) origin {
+func currentTopologyOf(t *testing.T, s Spec) current {
 	t.Helper()
 	ctx := t.Context()
 	live := clusterOfSpec(ctx, t, s)
@@ -81,18 +85,18 @@ func managedOriginOf(t *testing.T, s spec) origin {
 	for _, group := range live.Spec.Topology.Workers.MachineDeployments {
 		cluster.WorkerNodeGroups = append(cluster.WorkerNodeGroups, managedPart(group.Name, "MachineDeployment/prod-"+group.Name+"-x1", version, group.Replicas))
 	}
-	complete := func(of spec, object *clusterv1.Cluster) (*clusterv1.Cluster, error) {
-		return of.complete(ctx, object, live)
+	complete := func(of Spec, object *clusterv1.Cluster) (*clusterv1.Cluster, error) {
+		return of.use().Complete(ctx, object, live)
 	}
-	from := origin{
+	from := current{
 		metadata: plan.MetadataOf(cluster, ""), start: plan.StartOf(cluster), names: liveNames(cluster, live),
-		managed: &managedOrigin{
+		managed: &currentTopology{
 			state: cluster, cluster: live, class: *s.class, generate: generatorOf(ctx), defaults: defaultsOf(ctx), complete: complete,
 			chain: func(road topology.Road, _ string, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
 				return road.Chain(ctx, in, deferred)
 			},
-			tried: func(of spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
-				wanted, err := asCluster(object)
+			tried: func(of Spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
+				wanted, err := clusterclass.AsCluster(object)
 				if err != nil {
 					return nil, err
 				}
@@ -111,19 +115,19 @@ func managedOriginOf(t *testing.T, s spec) origin {
 		return compareOffline(before, append([]*unstructured.Unstructured{untyped(t, wanted)}, objects[1:]...))
 	}
 	from.unused = func(keep []*unstructured.Unstructured) ([]string, error) {
-		return unusedOffline(s.config, rollout.Objects{Cluster: before}, keep), nil
+		return unusedOffline(s.Config, rollout.Objects{Cluster: before}, keep), nil
 	}
 	return from
 }
 
 // renderedObjects are all objects of a spec; the Cluster is the first one.
-func renderedObjects(t *testing.T, s spec) []*unstructured.Unstructured {
+func renderedObjects(t *testing.T, s Spec) []*unstructured.Unstructured {
 	t.Helper()
-	resolved, err := (&app{}).resolve(s, noVersions())
+	resolved, err := s.Validate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := (&app{}).render(s, resolved, "")
+	rendered, err := s.render(resolved, "default")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +151,11 @@ func managedPart(name, object string, version v1alpha1.Version, replicas *int32)
 }
 
 // clusterOfSpec is the Cluster that is made of a spec, with the defaults of its variables.
-func clusterOfSpec(ctx context.Context, t *testing.T, s spec) *clusterv1.Cluster {
+func clusterOfSpec(ctx context.Context, t *testing.T, s Spec) *clusterv1.Cluster {
 	t.Helper()
-	cluster, err := asCluster(renderedObjects(t, s)[0])
+	cluster, err := clusterclass.AsCluster(renderedObjects(t, s)[0])
 	if err == nil {
-		cluster, err = s.complete(ctx, cluster, nil)
+		cluster, err = s.use().Complete(ctx, cluster, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +178,7 @@ func untyped(t *testing.T, cluster *clusterv1.Cluster) *unstructured.Unstructure
 // fewBundles are bundles of few releases, which make a small class.
 func fewBundles(t *testing.T) *versionsbundle.Bundles {
 	t.Helper()
-	data, err := os.ReadFile("../../pkg/manifests/testdata/bundles.yaml")
+	data, err := os.ReadFile("../manifests/testdata/bundles.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,14 +221,14 @@ func TestManagedPlanHasEveryField(t *testing.T) {
 	} {
 		planned := func(before, after file) []string {
 			was := managedSpec(t, class, bundles, before.more, before.groups)
-			p, err := (&app{}).prepare(managedSpec(t, class, bundles, after.more, after.groups), managedOriginOf(t, was), upgradeOptions{}, "fleet")
+			p, err := prepare(managedSpec(t, class, bundles, after.more, after.groups), currentTopologyOf(t, was), UpgradeOptions{}, Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", test.name, err)
 			}
-			if p.plan.Empty() {
+			if p.Plan.Empty() {
 				t.Errorf("%s: the plan is empty", test.name)
 			}
-			return linesOf(p.plan)
+			return linesOf(p.Plan)
 		}
 		for _, way := range []struct {
 			name  string
@@ -251,12 +255,12 @@ func TestManagedPlanHasEveryField(t *testing.T) {
 // TestTopologyThatFailed: whatever is planned, Cluster API has to be able to do it.
 func TestTopologyThatFailed(t *testing.T) {
 	t.Parallel()
-	in := func(topology *state.Topology) *managedOrigin {
-		return &managedOrigin{state: state.Cluster{Topology: topology}}
+	in := func(topology *state.Topology) *currentTopology {
+		return &currentTopology{state: state.Cluster{Topology: topology}}
 	}
 	for name, test := range map[string]struct {
-		origin *managedOrigin
-		want   []string
+		now  *currentTopology
+		want []string
 	}{
 		"without a ClusterClass": {nil, nil},
 		"no topology yet":        {in(nil), nil},
@@ -264,7 +268,7 @@ func TestTopologyThatFailed(t *testing.T) {
 		"on its way":             {in(&state.Topology{Reason: "md-0 waits"}), nil},
 		"failed":                 {in(&state.Topology{Failed: true, Reason: "the template is gone"}), []string{"Cluster API cannot carry over the topology until this is mended: the template is gone"}},
 	} {
-		if diff := cmp.Diff(test.want, test.origin.notes()); diff != "" {
+		if diff := cmp.Diff(test.want, test.now.notes()); diff != "" {
 			t.Errorf("%s: notes (-want +got):\n%s", name, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -26,7 +27,7 @@ const machineHealthCheck = "MachineHealthCheck"
 
 // managedChanges are those besides versions and counts, by part: what Cluster API
 // would make of the cluster as it is, and of the one that is asked for.
-func (p *prepared) managedChanges(first rollout.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
+func (p *Upgrade) managedChanges(first rollout.Objects, outside map[string]bool, from current) (map[string]plan.Changes, error) {
 	before := from.managed
 	wanted, err := before.tried(p.spec, first.Cluster[0])
 	if err != nil {
@@ -38,7 +39,7 @@ func (p *prepared) managedChanges(first rollout.Objects, outside map[string]bool
 	p.wanted = management.TopologyOf(wanted)
 	found, err := from.compare(first.Cluster)
 	if err != nil {
-		return nil, p.spec.admission(err)
+		return nil, clusterclass.Admission(p.spec.Config, err)
 	}
 	sorted, err := byPart(p.resolved.Config, rollout.Objects{}, withoutParts(found, first.Cluster[0]), from)
 	if err != nil {
@@ -134,7 +135,7 @@ func deferrals(now, wanted state.Topology) []string {
 
 // partChanges are the differences between two sets of parts, of those that are in
 // both, and the objects that the second one lacks.
-func partChanges(was, is topology.Parts, config *v1alpha1.Config, from origin) (sorted map[string]plan.Changes, gone []string, err error) {
+func partChanges(was, is topology.Parts, config *v1alpha1.Config, from current) (sorted map[string]plan.Changes, gone []string, err error) {
 	var old, fresh []*unstructured.Unstructured
 	lost := map[string][]string{}
 	stage := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
@@ -169,7 +170,7 @@ func addRemoved(sorted map[string]plan.Changes, part string, objects []string) {
 }
 
 // loses notes the health checks among objects that the cluster would lose.
-func (p *prepared) loses(objects []string) {
+func (p *Upgrade) loses(objects []string) {
 	for _, object := range objects {
 		if kind, _, _ := strings.Cut(object, "/"); kind == machineHealthCheck {
 			p.unremediated = append(p.unremediated, object)
@@ -178,7 +179,7 @@ func (p *prepared) loses(objects []string) {
 }
 
 // unremediatedNotes says which machines nothing replaces any more when they fail.
-func (p prepared) unremediatedNotes() []string {
+func (p Upgrade) unremediatedNotes() []string {
 	if len(p.unremediated) == 0 {
 		return nil
 	}
@@ -189,7 +190,7 @@ func (p prepared) unremediatedNotes() []string {
 
 // lostObjects are the objects of a part, as Kind/name, that Cluster API would delete.
 // Templates go with the machines that they made.
-func lostObjects(was, is []*unstructured.Unstructured, from origin) []string {
+func lostObjects(was, is []*unstructured.Unstructured, from current) []string {
 	kept := map[string]bool{}
 	for _, object := range is {
 		kept[changes.ObjectName(object)] = true

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -50,23 +51,13 @@ func defaultsOf(ctx context.Context) func(topology.Parts) (topology.Parts, error
 	return func(parts topology.Parts) (topology.Parts, error) { return parts.WithDefaults(ctx) }
 }
 
-// noPins refuses groups with a version of their own where the class cannot be
-// asked for their objects.
-func noPins(class topology.Class) error {
-	if !class.External() {
-		return nil
-	}
-	return &management.RefusedError{Check: "external-patches", Reason: "ClusterClass " + class.Name +
-		" has patches of runtime extensions, which only Cluster API asks: what a group with a kubernetesVersion of its own would be made of cannot be told; remove the version, and give the group deferUpgrade to keep it where it is for a while"}
-}
-
 // prepareDetached looks what the class makes of the whole cluster, for the groups
 // that the topology does not have.
-func (p *prepared) prepareDetached(own map[string]bool, from origin) error {
+func (p *Upgrade) prepareDetached(own map[string]bool, from current) error {
 	if len(own) == 0 {
 		return nil
 	}
-	if err := noPins(*p.spec.class); err != nil && !p.native {
+	if err := clusterclass.CheckPins(*p.spec.class); err != nil && !p.topologyVersions {
 		return err
 	}
 	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: from.managed.state.Topology.Version}, nil)
@@ -77,7 +68,7 @@ func (p *prepared) prepareDetached(own map[string]bool, from origin) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := asCluster(objects.Cluster[0])
+	cluster, err := clusterclass.AsCluster(objects.Cluster[0])
 	if err != nil {
 		return err
 	}
@@ -186,22 +177,22 @@ func detached(deployment *unstructured.Unstructured, labels map[string]string, c
 	return unstructured.SetNestedField(deployment.Object, "", "spec", "template", "metadata", "annotations", management.DetachedAnnotation)
 }
 
-// managedObjects are those of a cluster from a ClusterClass, of which whole are
+// topologyObjects are those of a cluster from a ClusterClass, of which whole are
 // rendered with all groups in the topology.
-func (a *app) managedObjects(ctx context.Context, s spec, resolved validations.Resolved, whole []*unstructured.Unstructured, live state.Cluster) ([]*unstructured.Unstructured, error) {
-	cluster, err := asCluster(whole[0])
+func topologyObjects(ctx context.Context, s Spec, resolved validations.Resolved, whole []*unstructured.Unstructured, live state.Cluster) ([]*unstructured.Unstructured, error) {
+	cluster, err := clusterclass.AsCluster(whole[0])
 	if err != nil {
 		return nil, err
 	}
-	complete, err := s.complete(ctx, cluster, nil)
+	complete, err := s.use().Complete(ctx, cluster, nil)
 	pinned := pins(resolved.Config)
 	if err != nil || len(pinned) == 0 {
 		return whole, err
 	}
-	if err := noPins(*s.class); err != nil {
+	if err := clusterclass.CheckPins(*s.class); err != nil {
 		return nil, err
 	}
-	p := prepared{spec: s, resolved: resolved, namespace: whole[0].GetNamespace()}
+	p := Upgrade{spec: s, resolved: resolved, Key: types.NamespacedName{Namespace: whole[0].GetNamespace()}}
 	p.detached = detachedGroups{class: *s.class, cluster: complete, names: deploymentNames(live), generate: generatorOf(ctx)}
 	stage, err := p.managedStage(resolved.Versions.ControlPlane, pinned, resolved.Versions)
 	return stage.All(), err
@@ -218,15 +209,6 @@ func pins(config *v1alpha1.Config) map[string]bool {
 	return pinned
 }
 
-// asCluster is the Cluster among rendered objects.
-func asCluster(object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
-	var cluster clusterv1.Cluster
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &cluster); err != nil {
-		return nil, fmt.Errorf("reading the rendered Cluster: %w", err)
-	}
-	return &cluster, nil
-}
-
 // deploymentNames are those of the MachineDeployments of worker node groups.
 func deploymentNames(cluster state.Cluster) map[string]string {
 	names := map[string]string{}
@@ -240,7 +222,7 @@ func deploymentNames(cluster state.Cluster) map[string]string {
 
 // ownParts are the objects of the groups that Cluster API does not take along, at
 // the versions given. A group without one has none.
-func (p prepared) ownParts(own map[string]bool, versions v1alpha1.ClusterVersions) (map[string][]*unstructured.Unstructured, error) {
+func (p Upgrade) ownParts(own map[string]bool, versions v1alpha1.ClusterVersions) (map[string][]*unstructured.Unstructured, error) {
 	parts := map[string][]*unstructured.Unstructured{}
 	for name := range own {
 		version, there := versions.WorkerNodeGroups[name]
@@ -258,7 +240,7 @@ func (p prepared) ownParts(own map[string]bool, versions v1alpha1.ClusterVersion
 
 // templates are those that the class names for worker machines; none where no
 // group was ever taken out of the topology by this plan.
-func (p prepared) templates() []*unstructured.Unstructured {
+func (p Upgrade) templates() []*unstructured.Unstructured {
 	if p.detached.cluster == nil {
 		return nil
 	}
@@ -274,7 +256,7 @@ func (p prepared) templates() []*unstructured.Unstructured {
 }
 
 // has tells whether the spec has a group.
-func (p prepared) has(group string) bool {
+func (p Upgrade) has(group string) bool {
 	for _, g := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
 		if g.Name == group {
 			return true
@@ -286,7 +268,7 @@ func (p prepared) has(group string) bool {
 // ownChanges are those of the groups that Cluster API does not take along: of one
 // that is still in the topology, what its class makes otherwise of it, and of the
 // others what is otherwise than on the management cluster.
-func (p *prepared) ownChanges(first rollout.Objects, outside map[string]bool, from origin) (map[string]plan.Changes, error) {
+func (p *Upgrade) ownChanges(first rollout.Objects, outside map[string]bool, from current) (map[string]plan.Changes, error) {
 	sorted := map[string]plan.Changes{}
 	for name := range outside {
 		objects := first.Parts[name]
@@ -296,7 +278,7 @@ func (p *prepared) ownChanges(first rollout.Objects, outside map[string]bool, fr
 		switch {
 		case !exists || !p.has(name) || p.spec.class.External():
 			continue
-		case part.Detached && !p.native:
+		case part.Detached && !p.topologyVersions:
 			var differs []management.Change
 			if differs, err = from.compare(objects); err == nil {
 				err = p.sameMachines(name, differs)
@@ -319,7 +301,7 @@ func (p *prepared) ownChanges(first rollout.Objects, outside map[string]bool, fr
 
 // sameMachines refuses machines of another kind for a group that is out of the topology.
 // Cluster API refuses them for those that are in it.
-func (p *prepared) sameMachines(group string, differs []management.Change) error {
+func (p *Upgrade) sameMachines(group string, differs []management.Change) error {
 	for _, change := range differs {
 		for _, f := range change.Fields {
 			if f.Path == "spec.template.spec.infrastructureRef.kind" || f.Path == "spec.template.spec.infrastructureRef.apiGroup" {
@@ -342,7 +324,7 @@ func withoutContent(found plan.Changes) plan.Changes {
 }
 
 // changesOfClass are those of a group that is in the topology, at a version.
-func (p *prepared) changesOfClass(group string, version v1alpha1.Version, from origin) (map[string]plan.Changes, error) {
+func (p *Upgrade) changesOfClass(group string, version v1alpha1.Version, from current) (map[string]plan.Changes, error) {
 	was, err := p.detached.of(from.managed.class, from.managed.cluster, group, version)
 	if err != nil {
 		return nil, err

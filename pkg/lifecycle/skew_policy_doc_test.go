@@ -1,6 +1,7 @@
-package main
+package lifecycle
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -15,6 +16,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -110,7 +113,7 @@ func skewWorkers(cell string) []string { return strings.Split(cell, " and ") }
 func skewGroup(i int) string { return fmt.Sprintf("md-%d", i) }
 
 // spec is the file that the row asks for. Its text is what a user would write.
-func (r skewRow) spec(t *testing.T) spec {
+func (r skewRow) spec(t *testing.T) Spec {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: prod\nspec:\n  kubernetesVersion: %q\n", r.to)
@@ -128,7 +131,7 @@ func (r skewRow) spec(t *testing.T) spec {
 	b.WriteString("  clusterNetwork:\n    pods:\n      cidrBlocks: [192.168.0.0/16]\n    services:\n      cidrBlocks: [10.96.0.0/12]\n")
 	b.WriteString("  datacenterRef:\n    kind: InMemoryDatacenterConfig\n    name: prod\n")
 	data := []byte(b.String())
-	return spec{data: data, config: v1alpha1.Decode("cluster.yaml", data), bundles: everyMinor(t)}
+	return ReadSpec("cluster.yaml", data, everyMinor(t))
 }
 
 // skewMachines splits "1.31, 5 machines"; there are three where none are told.
@@ -162,11 +165,10 @@ func skewPart(cell, controlPlane string) plan.Part {
 // outcome is what clusterctl-x makes of the row.
 func (r skewRow) outcome(t *testing.T) (here, what string) {
 	t.Helper()
-	a := &app{streams: streams{out: &strings.Builder{}, err: &strings.Builder{}}}
 	s := r.spec(t)
 	if r.from == asNew {
-		if _, err := a.resolve(s, noVersions()); err != nil {
-			return fmt.Sprintf("no (%d)", exitCode(err)), message(err)
+		if _, err := s.Validate(); err != nil {
+			return fmt.Sprintf("no (%d)", exitCodeOf(err)), err.Error()
 		}
 		return "yes", "it is created"
 	}
@@ -176,18 +178,33 @@ func (r skewRow) outcome(t *testing.T) (here, what string) {
 	}
 	unchanged := func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil }
 	nothing := func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
-	p, err := a.prepare(s, origin{start: start, compare: unchanged, unused: nothing}, upgradeOptions{}, "default")
+	p, err := prepare(s, current{start: start, compare: unchanged, unused: nothing}, UpgradeOptions{}, Options{})
 	if err != nil {
-		return fmt.Sprintf("no (%d)", exitCode(err)), message(err)
+		return fmt.Sprintf("no (%d)", exitCodeOf(err)), err.Error()
 	}
 	steps := []string{}
-	for _, step := range p.plan.Steps {
+	for _, step := range p.Plan.Steps {
 		steps = append(steps, skewStep(step, len(start.WorkerNodeGroups)))
 	}
 	if len(steps) == 0 {
 		return "yes", "nothing to do"
 	}
 	return "yes", strings.Join(steps, ", then ")
+}
+
+// exitCodeOf is that of the command for an error of the rules: 2 where the file is wrong,
+// and 3 where the cluster cannot go there.
+func exitCodeOf(err error) int {
+	var problems strictyaml.Problems
+	var impossible *plan.ImpossibleError
+	switch {
+	case errors.As(err, new(validations.Refused)), errors.As(err, &impossible):
+		return 3
+	case errors.As(err, &problems):
+		return 2
+	default:
+		return 1
+	}
 }
 
 // skewStep is a step in a few words.

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"maps"
@@ -11,15 +11,14 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // managedStages renders the Cluster as it is written for each step, at the version
 // that its topology has then, and the groups that the topology does not have.
-func (p prepared) managedStages(first rollout.Objects, chain plan.Chain, own map[string]bool) ([]rollout.Objects, error) {
+func (p Upgrade) managedStages(first rollout.Objects, chain plan.Chain, own map[string]bool) ([]rollout.Objects, error) {
 	stages := []rollout.Objects{first}
 	at := chain.From
-	for i, step := range p.plan.Steps {
+	for i, step := range p.Plan.Steps {
 		if to := furthest(step); !step.Detached && to.After(at) {
 			at = chain.Target(to)
 		}
@@ -29,7 +28,7 @@ func (p prepared) managedStages(first rollout.Objects, chain plan.Chain, own map
 				delete(own, group.Name)
 			}
 		}
-		stage, err := p.managedStage(at, own, p.plan.Versions(i+1))
+		stage, err := p.managedStage(at, own, p.Plan.Versions(i+1))
 		if err != nil {
 			return nil, err
 		}
@@ -38,25 +37,25 @@ func (p prepared) managedStages(first rollout.Objects, chain plan.Chain, own map
 	return stages, nil
 }
 
-// rehearsed are the objects that the API server can check before the first step:
+// dryRun returns the objects that the API server can check before the first step:
 // those of the beginning, and those of later stages. A topology takes the version
 // of the next leg only, and Cluster API owns a group until it is detached.
-func (p prepared) rehearsed(now state.Cluster) ([]*unstructured.Unstructured, []rollout.Objects) {
+func (p Upgrade) dryRun() ([]*unstructured.Unstructured, []rollout.Objects) {
 	if !p.spec.managed() {
-		return p.stages[0].All(), p.stages[1:]
+		return p.States[0].All(), p.States[1:]
 	}
 	legBegun := false
 	var stages []rollout.Objects
-	for i, stage := range p.stages {
+	for i, stage := range p.States {
 		next := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
-		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, p.stages[0].Cluster)) {
+		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, p.States[0].Cluster)) {
 			legBegun, next.Cluster = len(stages) > 0, stage.Cluster
-			if i > 0 && p.plan.Steps[i-1].Kind == plan.Return {
+			if i > 0 && p.Plan.Steps[i-1].Kind == plan.Return {
 				next.Cluster = underPause(stage.Cluster)
 			}
 		}
 		for name, objects := range stage.Parts {
-			if part, exists := now.Group(name); !exists || part.Detached {
+			if part, exists := p.from.state.Group(name); !exists || part.Detached {
 				next.Parts[name] = objects
 			}
 		}
@@ -97,9 +96,9 @@ func furthest(step plan.Step) v1alpha1.Version {
 
 // managedStage renders the Cluster with a version of its topology, and the groups
 // that the topology does not have.
-func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, versions v1alpha1.ClusterVersions) (rollout.Objects, error) {
+func (p Upgrade) managedStage(at v1alpha1.Version, own map[string]bool, versions v1alpha1.ClusterVersions) (rollout.Objects, error) {
 	without, given := own, map[string]string{}
-	if p.native {
+	if p.topologyVersions {
 		without = map[string]bool{}
 		for name := range own {
 			version, there := versions.WorkerNodeGroups[name]
@@ -115,7 +114,7 @@ func (p prepared) managedStage(at v1alpha1.Version, own map[string]bool, version
 		return rollout.Objects{}, err
 	}
 	delete(stage.Parts, v1alpha1.ControlPlaneName)
-	if p.native {
+	if p.topologyVersions {
 		_, err := management.GiveVersions(stage.Cluster[0], given)
 		return stage, err
 	}

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"context"
@@ -6,34 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 )
 
-// checkReferences refuses a cluster that needs Secrets or ConfigMaps which are
-// not there: it would be created and never become ready. A dry run is told: they
-// may be made before the cluster is.
-func (a *app) checkReferences(ctx context.Context, c *connection, config *v1alpha1.Config, namespace string, dryRun bool) error {
-	missing, err := missingReferences(ctx, c, config, namespace)
-	switch {
-	case err != nil || len(missing) == 0:
-		return err
-	case dryRun:
-		for _, reference := range missing {
-			a.warning("%s; without it the cluster is not created", reference)
-		}
-		return nil
-	}
-	return &management.RefusedError{Check: "references-missing", Reason: strings.Join(missing, "\n")}
-}
-
-func missingReferences(ctx context.Context, c *connection, config *v1alpha1.Config, namespace string) ([]string, error) {
+// missingReferences says which Secrets and ConfigMaps of a spec are not there, or not as
+// they must be: the cluster would be created and never become ready.
+func (s *Service) missingReferences(ctx context.Context, config *v1alpha1.Config, namespace string) ([]string, error) {
 	var missing []string
 	for _, reference := range manifests.References(config) {
-		data, exists, err := c.Data(ctx, reference.Kind, client.ObjectKey{Namespace: namespace, Name: reference.Name})
+		data, exists, err := s.client.Data(ctx, reference.Kind, types.NamespacedName{Namespace: namespace, Name: reference.Name})
 		if err != nil {
 			return nil, err
 		}
@@ -50,6 +35,11 @@ func missingReferences(ctx context.Context, c *connection, config *v1alpha1.Conf
 	return missing, nil
 }
 
+// referencesMissing refuses a cluster that needs what is missing.
+func referencesMissing(missing []string) error {
+	return &management.RefusedError{Check: "references-missing", Reason: strings.Join(missing, "\n")}
+}
+
 // described is the type and the keys that an object must have.
 func described(reference manifests.Reference) string {
 	var text string
@@ -62,9 +52,11 @@ func described(reference manifests.Reference) string {
 	return text
 }
 
-// sayReferences tells what is to be made beside the cluster's own objects.
-func (a *app) sayReferences(config *v1alpha1.Config) {
+// References says which Secrets and ConfigMaps a cluster needs besides its own objects.
+func References(config *v1alpha1.Config) []string {
+	var all []string
 	for _, reference := range manifests.References(config) {
-		a.say("needs %s %s%s in the cluster's namespace, for %s", reference.Kind, reference.Name, described(reference), reference.For)
+		all = append(all, fmt.Sprintf("%s %s%s in the cluster's namespace, for %s", reference.Kind, reference.Name, described(reference), reference.For))
 	}
+	return all
 }

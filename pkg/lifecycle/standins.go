@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ type standIn struct {
 type standIns []standIn
 
 // standInsFor are those for the versions of the parts of a cluster.
-func standInsFor(bundles *versionsbundle.Bundles, from origin) standIns {
+func standInsFor(bundles *versionsbundle.Bundles, from current) standIns {
 	var all standIns
 	versions := from.start.Versions()
 	add := func(part string, version, recorded v1alpha1.Version) {

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"testing"
@@ -26,28 +26,28 @@ workerNodeGroupConfigurations: [{name: md-0, count: 3, kubernetesVersion: "1.32"
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := spec{data: []byte(text), config: v1alpha1.Decode("c.yaml", []byte(text)), bundles: bundles}
+	s := Spec{data: []byte(text), Config: v1alpha1.Decode("c.yaml", []byte(text)), bundles: bundles}
 	old, newer := v1alpha1.MustParseVersion("v1.32.13"), v1alpha1.MustParseVersion("v1.33.13")
 	var rendered []string
 	planned := func(former []string) plan.Plan {
 		group := plan.Part{Version: newer, Oldest: old, Machines: 3, Outdated: 3, Former: former}
-		p, err := (&app{}).prepare(s, origin{
+		p, err := prepare(s, current{
 			start:   plan.Start{ControlPlane: plan.Part{Version: newer, Oldest: newer, Machines: 1, Fresh: 1}, WorkerNodeGroups: map[string]plan.Part{"md-0": group}},
 			compare: func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil },
 			unused:  func([]*unstructured.Unstructured) ([]string, error) { return nil, nil },
-		}, upgradeOptions{}, "default")
+		}, UpgradeOptions{}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, step := range p.plan.Steps {
+		for _, step := range p.Plan.Steps {
 			if len(step.WorkerNodeGroups) != 1 || step.WorkerNodeGroups[0].From != newer || step.WorkerNodeGroups[0].To != old {
 				t.Errorf("a step of another kind: %s", step)
 			}
 		}
 		if former == nil {
-			rendered = changes.Templates(p.stages[1].Parts["md-0"])
+			rendered = changes.Templates(p.States[1].Parts["md-0"])
 		}
-		return p.plan
+		return p.Plan
 	}
 	if diff := cmp.Diff(plan.Machines{Workers: 3}, planned(nil).MachinesReplaced); diff != "" {
 		t.Errorf("machines of other templates (-want +got):\n%s", diff)

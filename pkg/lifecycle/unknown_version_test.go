@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"errors"
@@ -79,12 +79,12 @@ func TestUnknownLiveVersion(t *testing.T) {
 				ControlPlane:     managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod", v1alpha1.MustParseVersion(test.controlPlane), &three),
 				WorkerNodeGroups: []state.Part{managedPart("md-0", "MachineDeployment/prod-md-0", v1alpha1.MustParseVersion(test.group), &one)},
 			}
-			from := originOf(cluster)
+			from := currentOf(cluster)
 			from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
 				return compareOffline(live, objects)
 			}
 			from.unused = func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
-			p, err := (&app{}).prepare(stagesSpecOf(t, test.version, test.groups), from, upgradeOptions{}, "")
+			p, err := prepare(stagesSpecOf(t, test.version, test.groups), from, UpgradeOptions{}, Options{})
 			refused := (*management.RefusedError)(nil)
 			switch {
 			case test.refused != "":
@@ -98,7 +98,7 @@ func TestUnknownLiveVersion(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, linesOf(p.plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(p.Plan)); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 			for _, release := range p.record(management.Record{}).Releases {
@@ -111,11 +111,11 @@ func TestUnknownLiveVersion(t *testing.T) {
 }
 
 // stagesSpecOf is a file with the bundles of the tests.
-func stagesSpecOf(t *testing.T, version, groups string) spec {
+func stagesSpecOf(t *testing.T, version, groups string) Spec {
 	t.Helper()
 	bundles := fewBundles(t)
 	text := stagesSpec(version, groups)
-	return spec{data: []byte(text), config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
+	return Spec{data: []byte(text), Config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
 }
 
 // liveAt are the objects of a cluster that was made at v1.31.9, whose versions were
@@ -172,7 +172,7 @@ func TestClassThatMakesNothing(t *testing.T) {
 	t.Parallel()
 	before, after := topology.Class{ClusterClass: &clusterv1.ClusterClass{}}, topology.Class{ClusterClass: &clusterv1.ClusterClass{}}
 	before.Name, after.Name = "before", "after"
-	m := managedOrigin{class: before, generate: func(class topology.Class, _ *clusterv1.Cluster) (topology.Parts, error) {
+	m := currentTopology{class: before, generate: func(class topology.Class, _ *clusterv1.Cluster) (topology.Parts, error) {
 		return nil, &topology.UnableError{Class: class.Name, Reason: "its patch a fails: no " + class.Name}
 	}}
 	_, _, err := m.both(after, nil)

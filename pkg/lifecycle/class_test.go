@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -91,8 +92,8 @@ prod.yaml:8: spec.workerNodeGroupConfigurations[1].class: Invalid value: "defaul
 			t.Parallel()
 			after := managedSpec(t, test.class, bundles, "", test.groups)
 			text := strings.NewReplacer("name: inmemory}", "name: "+test.class.Name+"}", `"1.33"`, `"`+test.version+`"`).Replace(string(after.data))
-			after.data, after.config = []byte(text), v1alpha1.Decode("prod.yaml", []byte(text))
-			p, err := (&app{}).prepare(after, pinnedOriginOf(t, managedSpec(t, class, bundles, "", pinned), "md-1"), upgradeOptions{}, "fleet")
+			after.data, after.Config = []byte(text), v1alpha1.Decode("prod.yaml", []byte(text))
+			p, err := prepare(after, pinnedOriginOf(t, managedSpec(t, class, bundles, "", pinned), "md-1"), UpgradeOptions{}, Options{})
 			if test.refused != "" {
 				if diff := cmp.Diff(test.refused, fmt.Sprint(err)); diff != "" {
 					t.Errorf("error (-want +got):\n%s", diff)
@@ -102,7 +103,7 @@ prod.yaml:8: spec.workerNodeGroupConfigurations[1].class: Invalid value: "defaul
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, linesOf(p.plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(p.Plan)); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})
@@ -143,14 +144,14 @@ func withoutWorkers(class topology.Class) topology.Class {
 
 // pinnedOriginOf is a cluster at rest that was made of a spec, with a group out of its
 // topology.
-func pinnedOriginOf(t *testing.T, s spec, group string) origin {
+func pinnedOriginOf(t *testing.T, s Spec, group string) current {
 	t.Helper()
-	from := managedOriginOf(t, s)
+	from := currentTopologyOf(t, s)
 	m := from.managed
 	workers := &m.cluster.Spec.Topology.Workers
 	workers.MachineDeployments = slices.DeleteFunc(workers.MachineDeployments, func(d clusterv1.MachineDeploymentTopology) bool { return d.Name == group })
 	m.state.Topology = management.TopologyOf(m.cluster)
-	resolved, err := (&app{}).resolve(s, noVersions())
+	resolved, err := s.Validate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,16 +166,16 @@ func pinnedOriginOf(t *testing.T, s spec, group string) origin {
 	from.start, from.metadata, from.names = plan.StartOf(m.state), plan.MetadataOf(m.state, ""), liveNames(m.state, m.cluster)
 	before := []*unstructured.Unstructured{untyped(t, m.cluster)}
 	from.compare = func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil }
-	p, err := (&app{}).prepare(s, from, upgradeOptions{}, "fleet")
+	p, err := prepare(s, from, UpgradeOptions{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	before = append(before, p.stages[0].Parts[group]...)
+	before = append(before, p.States[0].Parts[group]...)
 	from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
 		wanted := slices.Clone(objects)
 		for i, object := range objects {
 			if object.GetKind() == "Cluster" {
-				cluster, err := asCluster(object)
+				cluster, err := clusterclass.AsCluster(object)
 				if err != nil {
 					return nil, err
 				}
@@ -206,7 +207,7 @@ func TestClassOfOtherBootstrapTemplates(t *testing.T) {
 			template.SetKind("OtherConfigTemplate")
 		}
 	})
-	m := managedOriginOf(t, managedSpec(t, before, bundles, "", "{name: md-0}, {name: md-1}")).managed
+	m := currentTopologyOf(t, managedSpec(t, before, bundles, "", "{name: md-0}, {name: md-1}")).managed
 	got, _, err := classChanges(t.Context(), before, after, m.state, m.cluster, m.cluster)
 	if err != nil {
 		t.Fatal(err)

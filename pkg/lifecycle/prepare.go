@@ -1,14 +1,13 @@
-package main
+package lifecycle
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
@@ -21,23 +20,25 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
-// prepared is an upgrade that was thought through to its end, and of which
-// nothing was written.
-type prepared struct {
-	spec     spec
-	about    scope
+// Upgrade is a planned upgrade, of which nothing was written.
+type Upgrade struct {
+	Key  types.NamespacedName
+	Plan plan.Plan
+	// States are the objects of the cluster at the versions that the plan begins with,
+	// and of those at the end of each step.
+	States []rollout.Objects
+
+	spec     Spec
+	scope    scope
 	resolved validations.Resolved
+	from     current
 	// standIns are for versions that parts run and no bundle has.
-	standIns  standIns
-	namespace string
-	plan      plan.Plan
-	// stages are the renderings of the versions that the plan begins with and
-	// of those at the end of each step.
-	stages []rollout.Objects
+	standIns standIns
 	// detached makes the groups that the topology of a cluster does not have.
 	detached detachedGroups
-	// native is true where Cluster API moves them.
-	native bool
+	// topologyVersions is true where Cluster API takes versions for groups in the
+	// topology itself.
+	topologyVersions bool
 	// wanted is the topology of a cluster from a ClusterClass as it will be.
 	wanted *state.Topology
 	// unremediated are the MachineHealthChecks, as Kind/name, that the cluster would
@@ -47,78 +48,44 @@ type prepared struct {
 	restored []string
 }
 
-// origin is what an upgrade begins with: a live cluster, or another file.
-type origin struct {
-	metadata plan.Metadata
-	start    plan.Start
-	// before is the spec that the cluster was made from; nil where it is not known.
-	before *v1alpha1.Config
-	// compare says what applying the objects would change, and unused which ones
-	// would no longer be needed beside these.
-	compare func([]*unstructured.Unstructured) ([]management.Change, error)
-	unused  func([]*unstructured.Unstructured) ([]string, error)
-	// managed is more about a cluster from a ClusterClass; nil for others.
-	managed *managedOrigin
-	// recorded is the record of a live cluster.
-	recorded management.Record
-	// holds of a live cluster.
-	holds []state.Hold
-	// claimed are the groups of a live cluster that the file describes and others made.
-	claimed []state.Part
-	// names of objects on the management cluster, as Kind/name, by the names that they
-	// are generated under.
-	names map[string]string
-}
-
-// originOf is what is seen of a live cluster.
-func originOf(cluster state.Cluster) origin {
-	claimed := slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Claimed })
-	return origin{metadata: plan.MetadataOf(cluster, ""), start: plan.StartOf(cluster), holds: cluster.Holds, claimed: claimed}
-}
-
-// fingerprint of a file.
-func fingerprint(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// prepare plans the way from the origin to the spec and renders every step of it.
-func (a *app) prepare(s spec, from origin, o upgradeOptions, namespace string) (prepared, error) {
+// prepare plans an upgrade of a cluster to a spec and renders every step of it.
+func prepare(s Spec, from current, o UpgradeOptions, options Options) (Upgrade, error) {
 	running := from.start.Versions()
 	if from.managed != nil {
 		running = runningOf(from.managed.state)
 	}
-	if o.latestPatches {
-		running = noVersions()
+	if o.LatestPatches {
+		running = v1alpha1.ClusterVersions{}
 	}
-	resolved, err := a.resolve(s, running)
+	resolved, err := options.resolve(s, running)
 	if err != nil {
-		return prepared{}, err
+		return Upgrade{}, err
 	}
 	if err := validations.Update(resolved, from.start.Floor(), from.before); err != nil {
-		return prepared{}, err
+		return Upgrade{}, err
 	}
-	p := prepared{spec: s, about: o.scope, resolved: resolved, namespace: a.namespace(resolved.Config.Cluster.Metadata.Namespace, namespace)}
+	meta := resolved.Config.Cluster.Metadata
+	p := Upgrade{Key: types.NamespacedName{Namespace: cmp.Or(meta.Namespace, from.namespace), Name: meta.Name}, spec: s, scope: scope(o.Scope), resolved: resolved, from: from}
 	in := plan.Input{
 		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
-		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.scope.plan(),
+		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.Scope,
 		Concurrency: resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
 	}
 	switch {
 	case from.managed == nil:
-		err = p.prepareClassic(in, from, o)
-	case len(o.scope.groups) > 0:
+		err = p.prepareClassic(in, from)
+	case len(o.Scope.Groups) > 0:
 		err = p.prepareDetachedAlone(in, from)
 	default:
 		err = p.prepareManaged(in, from)
 	}
-	p.plan.Notes = slices.Concat(p.plan.Notes, from.managed.notes(), claimNotes(from.claimed), p.unremediatedNotes(), p.plan.HeldNotes(p.begun(from), from.holds))
+	p.Plan.Notes = slices.Concat(p.Plan.Notes, from.managed.notes(), claimNotes(from.claimed), p.unremediatedNotes(), p.Plan.HeldNotes(p.begun(), from.holds))
 	return p, err
 }
 
 // notes say what keeps Cluster API from doing what the topology asks for, whatever is
 // planned.
-func (m *managedOrigin) notes() []string {
+func (m *currentTopology) notes() []string {
 	if m == nil || m.state.Topology == nil || !m.state.Topology.Failed {
 		return nil
 	}
@@ -135,11 +102,11 @@ func claimNotes(claimed []state.Part) []string {
 }
 
 // begun tells whether an upgrade is on its way that the plan is about.
-func (p prepared) begun(from origin) bool {
-	if from.managed != nil && from.managed.state.Topology.Upgrading {
+func (p Upgrade) begun() bool {
+	if p.from.managed != nil && p.from.managed.state.Topology.Upgrading {
 		return true
 	}
-	return p.continues(from.recorded)
+	return p.continues(p.from.recorded)
 }
 
 // runningOf are the versions that a minor may mean on a cluster that is there: of
@@ -154,7 +121,7 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 
 // anyGeneration is for groups that an autoscaler changes at any time; no plan is
 // stale for that.
-func (p prepared) anyGeneration(metadata plan.Metadata) {
+func (p Upgrade) anyGeneration(metadata plan.Metadata) {
 	for _, group := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
 		object := "MachineDeployment/" + cmp.Or(p.detached.names[group.Name], p.resolved.Config.Cluster.Metadata.Name+"-"+group.Name)
 		if _, there := metadata.Generations[object]; there && group.AutoscalingConfiguration != nil {
@@ -163,30 +130,30 @@ func (p prepared) anyGeneration(metadata plan.Metadata) {
 	}
 }
 
-func (p *prepared) prepareClassic(in plan.Input, from origin, o upgradeOptions) error {
+func (p *Upgrade) prepareClassic(in plan.Input, from current) error {
 	p.standIns = standInsFor(p.spec.bundles, from)
-	first, err := p.stage(from.start.Versions(), o.scope)
+	first, err := p.stage(from.start.Versions(), p.scope)
 	if err != nil {
 		return err
 	}
-	if in.Changes, err = p.changes(first, from, o.scope); err != nil {
+	if in.Changes, err = p.changes(first, from, p.scope); err != nil {
 		return err
 	}
 	p.anyGeneration(in.Metadata)
-	if p.plan, err = plan.Compute(in); err != nil {
+	if p.Plan, err = plan.Compute(in); err != nil {
 		return err
 	}
-	if err := p.standIns.check(p.plan); err != nil {
+	if err := p.standIns.check(p.Plan); err != nil {
 		return err
 	}
-	p.plan.Notes = append(p.plan.Notes, p.standIns.notes()...)
-	p.stages = []rollout.Objects{first}
-	for i := range p.plan.Steps {
-		stage, err := p.stage(p.plan.Versions(i+1), o.scope)
+	p.Plan.Notes = append(p.Plan.Notes, p.standIns.notes()...)
+	p.States = []rollout.Objects{first}
+	for i := range p.Plan.Steps {
+		stage, err := p.stage(p.Plan.Versions(i+1), p.scope)
 		if err != nil {
 			return err
 		}
-		p.stages = append(p.stages, stage)
+		p.States = append(p.States, stage)
 	}
 	return nil
 }
@@ -214,7 +181,7 @@ func target(resolved validations.Resolved, start plan.Start) plan.Target {
 
 // stage renders the cluster at the given versions. Every one of them must have a
 // release, or a stand-in.
-func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (rollout.Objects, error) {
+func (p Upgrade) stage(versions v1alpha1.ClusterVersions, about scope) (rollout.Objects, error) {
 	rendered, err := p.render(versions, nil)
 	if err != nil {
 		return rollout.Objects{}, err
@@ -225,19 +192,11 @@ func (p prepared) stage(versions v1alpha1.ClusterVersions, about scope) (rollout
 
 // render renders the cluster at versions, and its topology without the groups that
 // are detached.
-func (p prepared) render(versions v1alpha1.ClusterVersions, detached map[string]bool) (manifests.Objects, error) {
+func (p Upgrade) render(versions v1alpha1.ClusterVersions, detached map[string]bool) (manifests.Objects, error) {
 	set, _ := p.spec.bundles.With(p.standIns.releases()).SetOf(versions)
 	return manifests.Render(manifests.Input{
-		Config: p.resolved.Config, Versions: versions, Set: set, Namespace: p.namespace, Detached: detached, Downloads: p.spec.bundles.Releases(),
+		Config: p.resolved.Config, Versions: versions, Set: set, Namespace: p.Key.Namespace, Detached: detached, Downloads: p.spec.bundles.Releases(),
 	})
-}
-
-func texts[T fmt.Stringer](things []T) []string {
-	all := make([]string, len(things))
-	for i, thing := range things {
-		all[i] = thing.String()
-	}
-	return all
 }
 
 func decodeParts(rendered manifests.Objects) (rollout.Objects, error) {
@@ -268,7 +227,7 @@ func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error)
 }
 
 // changes are those besides versions and counts, by part.
-func (p *prepared) changes(first rollout.Objects, from origin, about scope) (map[string]plan.Changes, error) {
+func (p *Upgrade) changes(first rollout.Objects, from current, about scope) (map[string]plan.Changes, error) {
 	found, err := from.compare(first.All())
 	if err != nil {
 		return nil, err
@@ -292,7 +251,7 @@ func (p *prepared) changes(first rollout.Objects, from origin, about scope) (map
 // calledOff adds what groups that go back to what their nodes run would replace
 // all the same: machines that were made from other templates than the ones that
 // the file asks for at that version.
-func (p prepared) calledOff(sorted map[string]plan.Changes, start plan.Start, about scope) error {
+func (p Upgrade) calledOff(sorted map[string]plan.Changes, start plan.Start, about scope) error {
 	versions := start.Versions()
 	var back []string
 	for name, part := range start.WorkerNodeGroups {
@@ -320,7 +279,7 @@ func (p prepared) calledOff(sorted map[string]plan.Changes, start plan.Start, ab
 }
 
 // restores notes the parts with a template that is missing.
-func (p *prepared) restores(stage rollout.Objects, found []management.Change) {
+func (p *Upgrade) restores(stage rollout.Objects, found []management.Change) {
 	missing := func(object *unstructured.Unstructured) bool {
 		return slices.ContainsFunc(found, func(c management.Change) bool {
 			return c.Action == management.Restored && c.Object == changes.ObjectName(object)
@@ -334,11 +293,11 @@ func (p *prepared) restores(stage rollout.Objects, found []management.Change) {
 }
 
 // called is the name that an object has on the management cluster.
-func (o origin) called(object string) string { return cmp.Or(o.names[object], object) }
+func (o current) called(object string) string { return cmp.Or(o.names[object], object) }
 
 // byPart sorts what would change by the part that it belongs to. Counts are left
 // out: the plan has them as machines.
-func byPart(config *v1alpha1.Config, stage rollout.Objects, found []management.Change, from origin) (map[string]plan.Changes, error) {
+func byPart(config *v1alpha1.Config, stage rollout.Objects, found []management.Change, from current) (map[string]plan.Changes, error) {
 	part := map[string]string{}
 	for name, objects := range stage.Parts {
 		for _, object := range objects {
@@ -375,7 +334,7 @@ func byPart(config *v1alpha1.Config, stage rollout.Objects, found []management.C
 
 // fixed refuses a change of what Cluster API never changes, where the spec
 // before is not known and nobody could see it in the file.
-func fixed(config *v1alpha1.Config, object string, f changes.Field, from origin) error {
+func fixed(config *v1alpha1.Config, object string, f changes.Field, from current) error {
 	never := []string{"spec.clusterNetwork", "spec.controlPlaneRef", "spec.infrastructureRef", "spec.backend"}
 	if from.before != nil || !strings.HasSuffix(object, "Cluster/"+config.Cluster.Metadata.Name) || !slices.ContainsFunc(never, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") }) {
 		return nil

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ func TestRestoredTemplates(t *testing.T) {
 		{Object: "KubeadmConfigTemplate/a", Action: management.Restored}, {Object: "DevMachineTemplate/b", Action: management.Unchanged},
 		{Object: "KubeadmConfigTemplate/c", Action: management.Created},
 	}
-	sorted, err := byPart(nil, stage, found, origin{})
+	sorted, err := byPart(nil, stage, found, current{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestRestoredTemplates(t *testing.T) {
 	if diff := cmp.Diff(want, sorted); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	var p prepared
+	var p Upgrade
 	p.restores(stage, found)
 	if !slices.Equal(p.restored, []string{"md-0"}) {
 		t.Errorf("parts with a missing template: %s", p.restored)

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"testing"
@@ -39,7 +39,7 @@ func TestContinues(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := prepared{plan: test.plan}
+			p := Upgrade{Plan: test.plan}
 			if got := p.continues(management.Record{From: test.from, Versions: test.to}); got != test.want {
 				t.Errorf("continued: %t, want %t", got, test.want)
 			}

@@ -1,4 +1,4 @@
-package main
+package lifecycle
 
 import (
 	"context"
@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -21,8 +22,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// managedOrigin is what an upgrade of a cluster from a ClusterClass begins with.
-type managedOrigin struct {
+// currentTopology is what an upgrade of a cluster from a ClusterClass begins with.
+type currentTopology struct {
 	state   state.Cluster
 	cluster *clusterv1.Cluster
 	// class that the cluster has now.
@@ -32,70 +33,72 @@ type managedOrigin struct {
 	defaults func(topology.Parts) (topology.Parts, error)
 	chain    chainFunc
 	// tried is what the API server would make of the Cluster of a spec.
-	tried func(spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
+	tried func(Spec, *unstructured.Unstructured) (*clusterv1.Cluster, error)
 	// same is management.Client.SameTemplate.
 	same func(deployment string, template *unstructured.Unstructured) (string, error)
-	// native is true where Cluster API takes versions for groups itself.
-	native bool
-	// complete is spec.complete.
-	complete func(spec, *clusterv1.Cluster) (*clusterv1.Cluster, error)
+	// topologyVersions is true where Cluster API takes versions for groups in the
+	// topology itself.
+	topologyVersions bool
+	// complete is clusterclass.Use.Complete.
+	complete func(Spec, *clusterv1.Cluster) (*clusterv1.Cluster, error)
 }
 
 // observeManaged reads what only clusters from a ClusterClass have.
-func (a *app) observeManaged(ctx context.Context, l *live) (err error) {
-	if reason := l.state.PutBack(); reason != "" {
-		return &management.RefusedError{Check: "group-put-back", Reason: reason}
+func (s *Service) observeManaged(ctx context.Context, spec Spec, now *current) (Spec, error) {
+	if reason := now.state.PutBack(); reason != "" {
+		return spec, &management.RefusedError{Check: "group-put-back", Reason: reason}
 	}
-	from := &managedOrigin{state: l.state}
-	if l.spec, err = a.withClass(ctx, l.connection, l.spec, l.key.Namespace); err != nil {
-		return err
+	key := types.NamespacedName{Namespace: now.state.Namespace, Name: now.state.Name}
+	from := &currentTopology{state: now.state}
+	spec, err := spec.withClass(ctx, s.client, key.Namespace)
+	if err != nil {
+		return spec, err
 	}
-	if from.cluster, err = l.LiveCluster(ctx, l.key); err != nil {
-		return err
+	if from.cluster, err = s.client.LiveCluster(ctx, key); err != nil {
+		return spec, err
 	}
-	from.class = *l.spec.class
-	if key := from.cluster.GetClassKey(); key.Name != from.class.Name || key.Namespace != from.class.Namespace {
-		class, exists, err := l.Class(ctx, key)
+	from.class = *spec.class
+	if of := from.cluster.GetClassKey(); of.Name != from.class.Name || of.Namespace != from.class.Namespace {
+		class, exists, err := s.client.Class(ctx, of)
 		if err != nil {
-			return err
+			return spec, err
 		}
 		if !exists {
-			return &management.RefusedError{Check: "class-missing", Reason: fmt.Sprintf("ClusterClass %s, which cluster %s is made from, is gone; apply it again", key, l.key)}
+			return spec, &management.RefusedError{Check: "class-missing", Reason: fmt.Sprintf("ClusterClass %s, which cluster %s is made from, is gone; apply it again", of, key)}
 		}
 		from.class = class
-		if err := l.spec.mayBecome(class); err != nil {
-			return err
+		if err := spec.use().CheckRebase(class); err != nil {
+			return spec, err
 		}
 	}
 	from.generate, from.defaults = generatorOf(ctx), defaultsOf(ctx)
 	from.same = func(deployment string, template *unstructured.Unstructured) (string, error) {
-		return l.SameTemplate(ctx, deployment, template)
+		return s.client.SameTemplate(ctx, deployment, template)
 	}
-	from.complete = func(s spec, cluster *clusterv1.Cluster) (*clusterv1.Cluster, error) {
-		return s.complete(ctx, cluster, from.cluster)
+	from.complete = func(of Spec, cluster *clusterv1.Cluster) (*clusterv1.Cluster, error) {
+		return of.use().Complete(ctx, cluster, from.cluster)
 	}
-	from.chain = chainOf(ctx, l.connection, l.key)
-	from.tried = func(s spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
-		wanted, err := l.TryCluster(ctx, object)
+	from.chain = s.chain(ctx, key)
+	from.tried = func(of Spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
+		wanted, err := s.client.TryCluster(ctx, object)
 		if err == nil {
-			return wanted, s.checkTried(ctx, wanted)
+			return wanted, of.use().CheckAccepted(ctx, wanted)
 		}
 		// Our own check has the better words.
-		if refused := s.checkClass(ctx, object, from.cluster); refused != nil {
+		if refused := of.use().Check(ctx, object, from.cluster); refused != nil {
 			return nil, refused
 		}
-		return nil, s.admission(err)
+		return nil, clusterclass.Admission(of.Config, err)
 	}
-	l.origin.managed, l.origin.names = from, liveNames(l.state, from.cluster)
-	from.native, err = a.isNative(ctx, l)
-	return err
+	now.managed, now.names = from, liveNames(now.state, from.cluster)
+	from.topologyVersions, err = s.takesTopologyVersions(ctx, spec, now.state)
+	return spec, err
 }
 
-// isNative asks Cluster API whether it takes versions for groups itself, where some
-// are pinned. A cluster whose groups were taken out of the topology goes on with
-// that.
-func (a *app) isNative(ctx context.Context, l *live) (bool, error) {
-	now := l.state
+// takesTopologyVersions asks Cluster API whether it takes versions for groups in the
+// topology itself, where some are pinned. A cluster whose groups were taken out of the
+// topology goes on with that.
+func (s *Service) takesTopologyVersions(ctx context.Context, spec Spec, now state.Cluster) (bool, error) {
 	pinned := false
 	for _, group := range now.Topology.Groups {
 		pinned = pinned || group.Pinned
@@ -105,25 +108,25 @@ func (a *app) isNative(ctx context.Context, l *live) (bool, error) {
 			return false, nil
 		}
 	}
-	if pinned || len(pins(l.spec.config)) == 0 {
+	if pinned || len(pins(spec.Config)) == 0 {
 		return pinned, nil
 	}
 	versions := map[string]string{}
 	for _, group := range now.WorkerNodeGroups {
 		versions[group.Name] = group.Version.String()
 	}
-	return l.TakesVersions(ctx, l.key, versions)
+	return s.client.TakesVersions(ctx, types.NamespacedName{Namespace: now.Namespace, Name: now.Name}, versions)
 }
 
 // chainFunc is topology.Road.Chain, for a class that has its plans from a runtime
 // extension, where one is named.
 type chainFunc func(road topology.Road, extension string, in plan.Input, deferred map[string]string) (*plan.Chain, error)
 
-func chainOf(ctx context.Context, c *connection, cluster client.ObjectKey) chainFunc {
-	known := management.Planner{Certificates: c.certificates}
+func (s *Service) chain(ctx context.Context, cluster types.NamespacedName) chainFunc {
+	known := management.Planner{Certificates: s.options.Certificates}
 	return func(road topology.Road, extension string, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
 		if extension != "" {
-			road.Ask = known.Asking(c.Client, cluster, extension)
+			road.Ask = known.Asking(s.client, cluster, extension)
 		}
 		return road.Chain(ctx, in, deferred)
 	}
@@ -131,10 +134,10 @@ func chainOf(ctx context.Context, c *connection, cluster client.ObjectKey) chain
 
 // prepareDetachedAlone plans and renders the way of groups that are out of the topology
 // of their cluster, of which nothing is written.
-func (p *prepared) prepareDetachedAlone(in plan.Input, from origin) error {
+func (p *Upgrade) prepareDetachedAlone(in plan.Input, from current) error {
 	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}
 	own := map[string]bool{}
-	for _, group := range p.about.groups {
+	for _, group := range p.scope.Groups {
 		own[group] = true
 	}
 	if err := p.prepareDetached(own, from); err != nil {
@@ -152,25 +155,25 @@ func (p *prepared) prepareDetachedAlone(in plan.Input, from origin) error {
 		return err
 	}
 	p.anyGeneration(in.Metadata)
-	if p.plan, err = plan.Compute(in); err != nil {
+	if p.Plan, err = plan.Compute(in); err != nil {
 		return err
 	}
-	p.stages = []rollout.Objects{first}
-	for i := range p.plan.Steps {
-		next, err := stage(p.plan.Versions(i + 1))
+	p.States = []rollout.Objects{first}
+	for i := range p.Plan.Steps {
+		next, err := stage(p.Plan.Versions(i + 1))
 		if err != nil {
 			return err
 		}
-		p.stages = append(p.stages, next)
+		p.States = append(p.States, next)
 	}
 	return nil
 }
 
 // prepareManaged plans and renders the way of a cluster from a ClusterClass.
-func (p *prepared) prepareManaged(in plan.Input, from origin) error {
+func (p *Upgrade) prepareManaged(in plan.Input, from current) error {
 	in.Chain = &plan.Chain{From: from.managed.state.Topology.Version}
 	own := in.Outside()
-	p.native = from.managed.native
+	p.topologyVersions = from.managed.topologyVersions
 	if err := p.prepareDetached(own, from); err != nil {
 		return err
 	}
@@ -185,16 +188,16 @@ func (p *prepared) prepareManaged(in plan.Input, from origin) error {
 	if in.Chain, err = p.way(in, from); err != nil {
 		return err
 	}
-	if p.plan, err = plan.Compute(in); err != nil {
+	if p.Plan, err = plan.Compute(in); err != nil {
 		return err
 	}
-	p.stages, err = p.managedStages(first, *in.Chain, own)
+	p.States, err = p.managedStages(first, *in.Chain, own)
 	return err
 }
 
 // way is what Cluster API does to take the cluster to the version that was
 // resolved.
-func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {
+func (p Upgrade) way(in plan.Input, from current) (*plan.Chain, error) {
 	if err := p.retargets(from); err != nil {
 		return nil, err
 	}
@@ -203,7 +206,7 @@ func (p prepared) way(in plan.Input, from origin) (*plan.Chain, error) {
 
 // wayOf is the way of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.
-func wayOf(s spec, in plan.Input, wanted state.Topology, chain chainFunc) (*plan.Chain, error) {
+func wayOf(s Spec, in plan.Input, wanted state.Topology, chain chainFunc) (*plan.Chain, error) {
 	road := topology.Road{Versions: s.class.Versions(), Releases: in.Releases, Policy: in.Policy}
 	found, err := chain(road, s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension, in, wanted.Deferred())
 	if unanswered := (*management.UnansweredError)(nil); errors.As(err, &unanswered) {
@@ -216,7 +219,7 @@ func wayOf(s spec, in plan.Input, wanted state.Topology, chain chainFunc) (*plan
 }
 
 // retargets refuses another version while the cluster is on its way to one.
-func (p prepared) retargets(from origin) error {
+func (p Upgrade) retargets(from current) error {
 	now, target := from.managed.state, p.resolved.Versions.ControlPlane
 	if target == now.Topology.Version {
 		return nil
@@ -237,7 +240,7 @@ func (p prepared) retargets(from origin) error {
 	if frozen := now.Frozen(); len(frozen) > 0 {
 		remedy = strings.Join(frozen, "; ")
 	}
-	return p.spec.refuse(field.Invalid(field.NewPath("spec", "kubernetesVersion"), p.resolved.Config.Cluster.Spec.KubernetesVersion.String(), fmt.Sprintf(
+	return clusterclass.Refuse(p.spec.Config, field.Invalid(field.NewPath("spec", "kubernetesVersion"), p.resolved.Config.Cluster.Spec.KubernetesVersion.String(), fmt.Sprintf(
 		"cluster %s is still on its way to %s (%s), and Cluster API takes no other version until it is there: use %s first; %s",
 		now.Name, now.Topology.Version, strings.Join(behind, ", "), now.Topology.Version, remedy)))
 }
@@ -275,7 +278,7 @@ func sameTopology(a, b *clusterv1.Cluster) bool {
 
 // ofOthers refuses a topology with groups that the spec does not name, nor can
 // take away by not naming them: others own them.
-func (p prepared) ofOthers(wanted *clusterv1.Cluster) error {
+func (p Upgrade) ofOthers(wanted *clusterv1.Cluster) error {
 	named := map[string]bool{}
 	for _, group := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
 		named[group.Name] = true
@@ -300,7 +303,7 @@ func (e externalError) Error() string { return string(e) }
 
 // both are the objects of the cluster as it is, and as it is wanted, at the same
 // version: what differs is what else is asked for.
-func (m *managedOrigin) both(class topology.Class, wanted *clusterv1.Cluster) (was, is topology.Parts, err error) {
+func (m *currentTopology) both(class topology.Class, wanted *clusterv1.Cluster) (was, is topology.Parts, err error) {
 	if class.External() || m.class.External() {
 		return nil, nil, externalError("ClusterClass " + class.Name + " has patches of runtime extensions: which machines are replaced for other changes than the version cannot be told beforehand")
 	}
@@ -318,7 +321,7 @@ func (m *managedOrigin) both(class topology.Class, wanted *clusterv1.Cluster) (w
 }
 
 // withDefaults adds to both what the API server would add.
-func (m *managedOrigin) withDefaults(was, is topology.Parts) (topology.Parts, topology.Parts, error) {
+func (m *currentTopology) withDefaults(was, is topology.Parts) (topology.Parts, topology.Parts, error) {
 	was, err := m.defaults(was)
 	if err != nil {
 		return nil, nil, err

@@ -1,8 +1,6 @@
-package main
+package lifecycle
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,34 +62,28 @@ func TestLastStepIsTheNewFile(t *testing.T) {
 		"the last group goes":    {stagesSpec("1.33", "{name: a}, {name: b}"), stagesSpec("1.33", "{name: b}"), 1},
 		"a group grows and goes": {stagesSpec("1.33", "{name: a}, {name: b}"), stagesSpec("1.34", "{name: a, count: 5}"), 4},
 	}
-	bundles, err := filepath.Abs("../../pkg/manifests/testdata/bundles.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundles := fewBundles(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			from, to := filepath.Join(dir, "from.yaml"), filepath.Join(dir, "to.yaml")
-			for file, text := range map[string]string{from: test.from, to: test.to} {
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			a := &app{streams: streams{out: &strings.Builder{}, err: &strings.Builder{}}, options: options{Bundles: bundles}}
-			last, err := a.manifestsOfStep(t.Context(), upgradeOptions{file: to, from: from}, test.steps)
+			before, after := ReadSpec("from.yaml", []byte(test.from), bundles), ReadSpec("to.yaml", []byte(test.to), bundles)
+			u, err := PlanBetween(t.Context(), before, after, UpgradeOptions{}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := a.manifests(t.Context(), upgradeOptions{file: to}, 0)
+			if steps := len(u.Plan.Steps); steps != test.steps {
+				t.Errorf("%d steps, want %d", steps, test.steps)
+			}
+			last, err := u.Manifests(test.steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := after.Manifests("default")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(decodedByName(t, want), decodedByName(t, last)); diff != "" {
 				t.Errorf("objects (-new file +last step):\n%s", diff)
-			}
-			if _, err := a.manifestsOfStep(t.Context(), upgradeOptions{file: to, from: from}, test.steps+1); exitCode(err) != exitInvalid {
-				t.Errorf("there is a step %d, or another error: %v", test.steps+1, err)
 			}
 		})
 	}

@@ -1,0 +1,203 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// PlanClusterClass plans what applying a ClusterClass would make of the clusters that use
+// it. Nothing is written.
+func (s *Service) PlanClusterClass(ctx context.Context, f clusterclass.File) (plan.ClassPlan, error) {
+	key := s.Key(f.Class.GetName(), f.Class.GetNamespace())
+	for _, object := range append(slices.Clone(f.Templates), f.Class) {
+		object.SetNamespace(key.Namespace)
+	}
+	tried, err := s.client.TryClass(ctx, f.Class, f.Templates)
+	if err != nil {
+		return plan.ClassPlan{}, f.Refused(err)
+	}
+	p := plan.ClassPlan{APIVersion: v1alpha1.APIVersion, Kind: plan.ClassDocumentKind, Metadata: plan.Metadata{Name: key.Name, Namespace: key.Namespace}, Clusters: []plan.Plan{}}
+	templates, err := s.client.Templates(ctx, tried, f.Templates)
+	if err != nil {
+		return p, f.Missing(err)
+	}
+	before, exists, err := s.client.Class(ctx, key)
+	if err != nil || !exists {
+		return p, err
+	}
+	tried.Status = before.Status
+	after := topology.Class{ClusterClass: topology.WithStatus(tried), Templates: templates}
+	clusters, err := s.client.ClustersOf(ctx, key)
+	if err != nil {
+		return p, err
+	}
+	var refused field.ErrorList
+	for _, cluster := range clusters {
+		one, errs, err := s.planOfCluster(ctx, before, after, cluster)
+		if err != nil {
+			return p, err
+		}
+		refused = append(refused, errs...)
+		p.Add(one)
+	}
+	if problems := f.Locate(refused); len(problems) > 0 {
+		problems.Sort()
+		return p, validations.Refused{Problems: problems}
+	}
+	return p, nil
+}
+
+// planOfCluster is what becomes of one cluster, or why it cannot become that.
+func (s *Service) planOfCluster(ctx context.Context, before, after topology.Class, cluster state.Cluster) (plan.Plan, field.ErrorList, error) {
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
+	live, err := s.client.LiveCluster(ctx, key)
+	if err != nil {
+		return plan.Plan{}, nil, err
+	}
+	defaulted, wrong := topology.Default(ctx, after.ClusterClass, live, live)
+	if len(wrong) > 0 {
+		return plan.Plan{}, validations.ClassChange(live, after.ClusterClass, wrong), nil
+	}
+	sorted, made, err := classChanges(ctx, before, after, cluster, live, defaulted)
+	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+		path := field.NewPath("spec", "patches")
+		if unable.Patch != "" {
+			path = path.Key(unable.Patch)
+		}
+		return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("nothing can be made of cluster %s: %s; correct the patch", key, unable.Reason))}, nil
+	}
+	if err != nil {
+		return plan.Plan{}, nil, err
+	}
+	wrong, err = s.refusedMade(ctx, before, after, key, made)
+	if err != nil || len(wrong) > 0 {
+		return plan.Plan{}, wrong, err
+	}
+	start := plan.StartOf(cluster)
+	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{From: cluster.Topology.Version}}
+	if len(sorted) > 0 {
+		if err := goOn(ctx, &in, after, *cluster.Topology); err != nil {
+			path := field.NewPath("spec", "kubernetesVersions")
+			return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("cluster %s is on its way to %s, which this class has no way to: %v; let it end first", key, cluster.Topology.Version, err))}, nil
+		}
+	}
+	one, err := plan.Compute(in)
+	return one, nil, err
+}
+
+// goOn has the parts that are not at the topology's version yet go there: Cluster
+// API changes a group that waits for its version together with that.
+func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state.Topology) error {
+	if class.Spec.Upgrade.External.GenerateUpgradePlanExtension != "" {
+		return nil // nobody else knows its plan
+	}
+	leg, err := topology.Upgrade(ctx, topology.Planner(class.Versions()), asked.Version, in.Start.ControlPlane.Version, in.OldestFollowing())
+	if err != nil {
+		return err
+	}
+	in.Start.Foreign = nil // Cluster API goes on without a look at them
+	in.Chain = &plan.Chain{From: asked.Version, Legs: []plan.Leg{leg}, Deferred: asked.Deferred()}
+	in.Target.ControlPlane = asked.Version
+	for i := range in.Target.WorkerNodeGroups {
+		if in.Target.WorkerNodeGroups[i].Pinned {
+			continue
+		}
+		in.Target.WorkerNodeGroups[i].Version = asked.Version
+	}
+	return nil
+}
+
+// refusedMade are the objects of a cluster that the API server would not take from
+// Cluster API, as errors of the class that makes them.
+func (s *Service) refusedMade(ctx context.Context, before, after topology.Class, cluster types.NamespacedName, made []*unstructured.Unstructured) (field.ErrorList, error) {
+	for _, object := range made {
+		object.SetNamespace(cluster.Namespace)
+	}
+	reasons, err := s.client.TryMade(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	var errs field.ErrorList
+	for _, reason := range reasons {
+		kind, _, _ := strings.Cut(reason.Object, "/")
+		path, patch := after.Writer(before, kind, reason.Cause.Field)
+		remedy := "correct the patch or the template of the class that writes this"
+		if patch != "" {
+			remedy = fmt.Sprintf("correct the patch %s", patch)
+		}
+		detail := validations.OfCause(reason.Cause).Detail
+		if reason.Cause.Field != "" {
+			detail = reason.Cause.Field + ": " + detail
+		}
+		wrong := field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("the management cluster refuses the %s of cluster %s: %s; %s", kind, cluster, detail, remedy))
+		if !slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Error() == wrong.Error() }) {
+			errs = append(errs, wrong) // once for all groups that it is of
+		}
+	}
+	return errs, nil
+}
+
+// classChanges are what two classes make differently of a cluster, and the objects made
+// of templates in which they differ. Where runtime extensions patch the cluster, all its
+// machines may be replaced, and the objects are not known.
+func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, []*unstructured.Unstructured, error) {
+	m := currentTopology{class: before, cluster: live, generate: generatorOf(ctx), defaults: defaultsOf(ctx)}
+	was, is, err := m.both(after, defaulted)
+	var external externalError
+	if errors.As(err, &external) {
+		sorted := map[string]plan.Changes{v1alpha1.ControlPlaneName: {Rolling: []string{external.Error()}}}
+		for _, group := range live.Spec.Topology.Workers.MachineDeployments {
+			sorted[group.Name] = plan.Changes{Rolling: []string{external.Error()}}
+		}
+		return sorted, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	made := is.OtherThan(was)
+	sorted, _, err := partChanges(was, is, nil, current{before: &v1alpha1.Config{}, names: liveNames(cluster, live)})
+	return sorted, made, err
+}
+
+// UsedReleases adds the releases of the clusters of a class, which the bundles may no
+// longer have, and returns the versions of these clusters.
+func (s *Service) UsedReleases(ctx context.Context, bundles *versionsbundle.Bundles, class types.NamespacedName) (*versionsbundle.Bundles, []v1alpha1.Version, error) {
+	clusters, err := s.client.ClustersOf(ctx, class)
+	if err != nil {
+		return nil, nil, err
+	}
+	var used []v1alpha1.Version
+	for _, cluster := range clusters {
+		record, _, err := s.client.Record(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name})
+		if err != nil {
+			return nil, nil, err
+		}
+		bundles = bundles.With(record.Releases)
+		versions := append([]v1alpha1.Version{cluster.Topology.Version}, cluster.Versions().All()...)
+		used = append(used, versions...)
+		for _, version := range versions {
+			if _, known := bundles.Release(version); !known && !version.IsZero() {
+				return nil, nil, &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
+					"cluster %s/%s has %s, and neither the versions bundles nor its record know that version; %s", cluster.Namespace, cluster.Name, version, addToBundles(version, nearest(bundles.Releases(), version).Version))}
+			}
+		}
+	}
+	return bundles, used, nil
+}

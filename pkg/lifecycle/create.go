@@ -1,0 +1,153 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// Creation is a cluster that can be created.
+type Creation struct {
+	Key types.NamespacedName
+	// Missing says which Secrets and ConfigMaps the cluster needs and lacks. Create
+	// refuses it until they are there.
+	Missing []string
+
+	spec     Spec
+	resolved validations.Resolved
+	objects  []*unstructured.Unstructured
+}
+
+// CreateOptions are what else there is to say about a creation.
+type CreateOptions struct {
+	// TakeOver ends the turns of runs that work on the cluster.
+	TakeOver bool
+}
+
+// CheckCreation checks what can be known of a new cluster without a management cluster,
+// and returns the warnings about it.
+func (s Spec) CheckCreation() ([]strictyaml.Warning, error) {
+	resolved, err := s.Validate()
+	if s.managed() && versionsbundle.OnlyMissing(err) {
+		err = nil // the class may have the version
+	}
+	return resolved.Warnings, err
+}
+
+// PlanCreation resolves and renders a cluster. The management cluster may have the class
+// that its versions come from, or what an earlier create made of it. Nothing is written.
+func (s *Service) PlanCreation(ctx context.Context, spec Spec) (Creation, error) {
+	if _, err := spec.CheckCreation(); err != nil {
+		return Creation{}, err
+	}
+	n := Creation{Key: s.keyOf(spec)}
+	live, exists, err := s.client.Observe(ctx, n.Key)
+	if err != nil {
+		return n, err
+	}
+	if exists {
+		if err := clusterclass.CheckTopologyMode(spec.Config, live); err != nil {
+			return n, err
+		}
+	}
+	if n.spec, err = spec.withClass(ctx, s.client, n.Key.Namespace); err != nil {
+		return n, err
+	}
+	if n.resolved, err = s.options.resolve(n.spec, runningOf(live)); err != nil {
+		return n, err
+	}
+	if err := sameVersionsAs(live, n.resolved.Versions, n.Key.String()); err != nil {
+		return n, err
+	}
+	if n.objects, err = s.objectsOf(ctx, n, live); err != nil {
+		return n, err
+	}
+	n.Missing, err = s.missingReferences(ctx, n.resolved.Config, n.Key.Namespace)
+	return n, err
+}
+
+// objectsOf returns all objects of a new cluster.
+func (s *Service) objectsOf(ctx context.Context, n Creation, live state.Cluster) ([]*unstructured.Unstructured, error) {
+	rendered, err := n.spec.render(n.resolved, n.Key.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decodeAll(rendered)
+	if err != nil || !n.spec.managed() {
+		return objects, err
+	}
+	return topologyObjects(ctx, n.spec, n.resolved, objects, live)
+}
+
+// sameVersionsAs refuses to create a cluster that is there with other versions: what the
+// API server says against them is about an upgrade, which create is not.
+func sameVersionsAs(live state.Cluster, wanted v1alpha1.ClusterVersions, key string) error {
+	var all []management.Change
+	differs := func(object string, is, wanted v1alpha1.Version) {
+		if !is.IsZero() && !wanted.IsZero() && is != wanted {
+			all = append(all, management.Change{Object: object, Action: management.Changed, Fields: []changes.Field{{Path: "version", Change: fmt.Sprintf("is %s, and the file asks for %s", is, wanted)}}})
+		}
+	}
+	if live.Topology != nil {
+		differs("Cluster/"+live.Name, live.Topology.Version, wanted.ControlPlane)
+	} else {
+		differs(live.ControlPlane.Object, live.ControlPlane.Version, wanted.ControlPlane)
+	}
+	for _, group := range live.WorkerNodeGroups {
+		if live.Topology == nil && !group.Foreign || group.Detached {
+			differs(group.Object, group.Version, wanted.WorkerNodeGroups[group.Name])
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &management.DifferentError{Cluster: key, Changes: all}
+}
+
+// DryRunCreation lets the management cluster check every object of a cluster, and says
+// what Create would do.
+func (s *Service) DryRunCreation(ctx context.Context, n Creation) ([]management.Change, error) {
+	tried, err := s.client.TryCreate(ctx, n.Key, n.objects)
+	return tried, clusterclass.Admission(n.spec.Config, err)
+}
+
+// Create creates a cluster, or completes one whose creation was stopped, and returns
+// what was done. It does not wait until the cluster is ready; WaitReady does.
+func (s *Service) Create(ctx context.Context, n Creation, o CreateOptions) ([]management.Change, error) {
+	if len(n.Missing) > 0 {
+		return nil, referencesMissing(n.Missing)
+	}
+	done, err := s.client.CreateCluster(ctx, n.Key, management.Creation{
+		Objects: n.objects, Record: recordOf(n.spec, n.resolved.Versions), TakeOver: o.TakeOver, Waiting: s.options.Waiting,
+	})
+	return done, clusterclass.Admission(n.spec.Config, err)
+}
+
+// WaitReady waits until a cluster is as it was asked for. It calls show with the state of
+// the cluster, as it is first and then after each change, and returns the last one.
+func (s *Service) WaitReady(ctx context.Context, key types.NamespacedName, show func(state.Cluster)) (state.Cluster, error) {
+	var last state.Cluster
+	err := s.client.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
+		if !exists {
+			return false, fmt.Errorf("cluster %s was deleted meanwhile", key)
+		}
+		last = cluster
+		show(cluster)
+		return ready(cluster), management.Stuck(cluster)
+	})
+	return last, err
+}
+
+// ready reports whether a cluster is as it was asked for, and nothing holds it up.
+func ready(cluster state.Cluster) bool { return cluster.Done() && cluster.Held == nil }

@@ -1,0 +1,161 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// Spec is the decoded file that describes a cluster, with the bundles that resolve its
+// versions.
+type Spec struct {
+	// Name is what people know the file by.
+	Name string
+	// Config is what could be read of the file. What could not is among its Problems,
+	// and is reported together with what the rules find.
+	Config *v1alpha1.Config
+
+	data    []byte
+	bundles *versionsbundle.Bundles
+	// class is the ClusterClass that the file names; nil as long as no management
+	// cluster was asked for it.
+	class *topology.Class
+}
+
+// ReadSpec decodes the content of a file, which people know by its name.
+func ReadSpec(name string, data []byte, bundles *versionsbundle.Bundles) Spec {
+	return Spec{Name: name, data: data, Config: v1alpha1.Decode(name, data), bundles: bundles}
+}
+
+// Validate checks everything that can be known of a new cluster without a management
+// cluster, and resolves its versions. With an error there are the warnings only.
+func (s Spec) Validate() (validations.Resolved, error) {
+	return s.resolve(v1alpha1.ClusterVersions{})
+}
+
+// Render renders the objects of a new cluster; namespace is where they are unless the
+// spec names another one.
+func (s Spec) Render(namespace string) ([]templater.Object, error) {
+	resolved, err := s.Validate()
+	if err != nil {
+		return nil, err
+	}
+	return s.render(resolved, namespace)
+}
+
+// Manifests is Render for applying what it returns. A cluster from a ClusterClass with a
+// group that has a version of its own is an error: only the class says what is made of it.
+func (s Spec) Manifests(namespace string) ([]templater.Object, error) {
+	if s.managed() && len(pins(s.Config)) > 0 {
+		return nil, s.wrong("a group has a kubernetesVersion of its own, and what it is made of then only its ClusterClass on the management cluster says; use 'create cluster' and 'upgrade cluster' with this file")
+	}
+	return s.Render(namespace)
+}
+
+// claims are the groups that the cluster of the file may have under the names that
+// clusterctl-x gives them. A ClusterClass has its MachineDeployments under other names,
+// but for pinned groups.
+func (s Spec) claims() []string {
+	var names []string
+	for _, group := range s.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		if !s.managed() || group.Pinned() {
+			names = append(names, group.Name)
+		}
+	}
+	return names
+}
+
+// managed reports whether the file describes a cluster from a ClusterClass.
+func (s Spec) managed() bool {
+	return s.Config.Cluster != nil && s.Config.Cluster.Spec.ClusterClass != nil
+}
+
+// releases are the versions that the cluster may have. Those of a ClusterClass
+// are what its list says; as long as that is not known, every exact version is
+// taken for one.
+func (s Spec) releases() *versionsbundle.Bundles {
+	if !s.managed() {
+		return s.bundles
+	}
+	if s.class != nil && len(s.class.Spec.KubernetesVersions) > 0 {
+		return s.bundles.OfClass(s.class.Name, s.class.Versions())
+	}
+	if exact, is := s.Config.Cluster.Spec.KubernetesVersion.Exact(); is {
+		return s.bundles.With([]versionsbundle.Release{versionsbundle.VersionOnly(exact)})
+	}
+	return s.bundles
+}
+
+// resolve checks the spec and resolves its versions on a cluster that has some already.
+func (s Spec) resolve(running v1alpha1.ClusterVersions) (validations.Resolved, error) {
+	resolved, err := validations.Create(s.Config, s.releases(), running)
+	if err == nil && s.managed() {
+		_, err = s.render(resolved, "") // says which variables are given twice
+	}
+	return resolved, s.byClass(err)
+}
+
+// render makes the objects of the cluster, in the given namespace unless the spec
+// names one.
+func (s Spec) render(resolved validations.Resolved, namespace string) ([]templater.Object, error) {
+	objects, err := manifests.Render(manifests.Input{
+		Config:    resolved.Config,
+		Versions:  resolved.Versions,
+		Set:       resolved.Set,
+		Namespace: cmp.Or(resolved.Config.Cluster.Metadata.Namespace, namespace),
+		Downloads: s.bundles.Releases(),
+	})
+	return objects.All(), err
+}
+
+// withClass adds the ClusterClass that the file names, which must be there.
+func (s Spec) withClass(ctx context.Context, c *management.Client, namespace string) (Spec, error) {
+	if !s.managed() {
+		return s, nil
+	}
+	class, err := clusterclass.Find(ctx, c, s.Config, namespace)
+	if err != nil {
+		return s, err
+	}
+	s.class = &class
+	return s, nil
+}
+
+// use is the use of the class that was added.
+func (s Spec) use() clusterclass.Use { return clusterclass.Use{Config: s.Config, Class: *s.class} }
+
+// byClass is an error of resolving the spec: once its class is known, that is what
+// does not allow it.
+func (s Spec) byClass(err error) error {
+	if problems := (strictyaml.Problems)(nil); s.class != nil && errors.As(err, &problems) {
+		return validations.Refused{Problems: problems}
+	}
+	return err
+}
+
+// wrong says what cannot be done with a cluster from a ClusterClass.
+func (s Spec) wrong(detail string) error {
+	return s.Config.Locate(v1alpha1.ClusterKind, field.ErrorList{field.Forbidden(field.NewPath("spec", "clusterClass"), detail)}).OrNil()
+}
+
+// withRecord adds what the record of a cluster knows; an empty one knows nothing.
+func (s Spec) withRecord(record management.Record, name string) (Spec, *v1alpha1.Config) {
+	s.bundles = s.bundles.With(record.Releases)
+	before := v1alpha1.Decode("the record of cluster "+name, []byte(record.Spec))
+	if before.Cluster == nil || len(before.Problems) > 0 {
+		return s, nil // there is none, or it is of another release, which read other fields
+	}
+	return s, before
+}

@@ -1,0 +1,170 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// UpgradeOptions say what an upgrade is about.
+type UpgradeOptions struct {
+	// Scope is the part of the cluster that is upgraded; the zero value is all of it.
+	Scope plan.Scope
+	// LatestPatches takes the newest patch of a minor instead of the one that runs.
+	LatestPatches bool
+}
+
+// PreflightOptions are what else there is to say about the checks before an upgrade.
+type PreflightOptions struct {
+	// Skip are the names of checks to be left out.
+	Skip []string
+	// ForceConflicts takes over fields that others own.
+	ForceConflicts bool
+	// DryRun warns about Secrets and ConfigMaps that are missing, which are refused
+	// otherwise.
+	DryRun bool
+}
+
+// RunOptions are what else there is to say about carrying out an upgrade.
+type RunOptions struct {
+	// Skip are the names of checks to be left out, as in PreflightOptions.
+	Skip []string
+	// ForceConflicts takes over fields that others own.
+	ForceConflicts bool
+	// TakeOver ends the turns of runs that work on the cluster.
+	TakeOver bool
+	// Locked is called once the cluster is locked, before anything is written.
+	Locked func() error
+	// Show is called with every change of the progress.
+	Show func(rollout.Status)
+}
+
+// Preflights are the names of all checks that can be left out.
+func Preflights() []string {
+	return append(management.Checks(), validations.CheckNodeImage, validations.CheckNewMachines)
+}
+
+// CheckUpgrade checks what can be known of an upgrade to the spec without a management
+// cluster, and returns the warnings about it. A release that the bundles lack may be in
+// the record of the cluster.
+func (s Spec) CheckUpgrade(o UpgradeOptions) ([]strictyaml.Warning, error) {
+	resolved, err := validations.Create(s.Config, s.releases(), v1alpha1.ClusterVersions{})
+	if err != nil && !versionsbundle.OnlyMissing(err) {
+		return resolved.Warnings, err
+	}
+	return resolved.Warnings, errors.Join(scope(o.Scope).check(s)...)
+}
+
+// PlanUpgrade plans the upgrade of a cluster to a spec. Nothing is written.
+func (s *Service) PlanUpgrade(ctx context.Context, spec Spec, o UpgradeOptions) (Upgrade, error) {
+	if _, err := spec.CheckUpgrade(o); err != nil {
+		return Upgrade{}, err
+	}
+	spec, from, err := s.observe(ctx, spec, scope(o.Scope))
+	if err != nil {
+		return Upgrade{}, err
+	}
+	return prepare(spec, from, o, s.options)
+}
+
+// Whole reports whether the upgrade is about all of the cluster.
+func (p Upgrade) Whole() bool { return p.scope.whole() }
+
+// Config is the spec that the upgrade leads to, with its defaults.
+func (p Upgrade) Config() *v1alpha1.Config { return p.resolved.Config }
+
+// Versions are those that the spec was resolved to.
+func (p Upgrade) Versions() v1alpha1.ClusterVersions { return p.resolved.Versions }
+
+// Settled reports whether nothing is left to wait for when the plan is empty: the cluster
+// is as the spec describes it.
+func (p Upgrade) Settled() bool {
+	return !p.scope.whole() || p.from.state.Done() && !atTheEnd(p.from.state.Held)
+}
+
+// atTheEnd reports whether a hold is one that an upgrade waits at after its last step.
+func atTheEnd(hold *state.Hold) bool {
+	return hold != nil && (hold.Point == state.AfterWorkers || hold.Point == state.AfterUpgrade)
+}
+
+// Preflight looks for what stands in the way of an upgrade, and writes nothing.
+func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) error {
+	var known []plan.Finding
+	if !p.spec.managed() { // a class has its images itself
+		known = validations.Way(p.resolved.Config, p.Plan, p.spec.bundles)
+	}
+	options := management.PreflightOptions{Known: known, Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Warn: s.warn}
+	if err := s.client.Preflight(ctx, p.from.state, p.Plan, options); err != nil {
+		return err
+	}
+	s.warnUnkept(ctx, p.from.state)
+	missing, err := s.missingReferences(ctx, p.resolved.Config, p.Key.Namespace)
+	switch {
+	case err != nil:
+		return err
+	case o.DryRun:
+		for _, reference := range missing {
+			s.options.warn("%s; without it the cluster is not created", reference)
+		}
+	case len(missing) > 0:
+		return referencesMissing(missing)
+	}
+	first, later := p.dryRun()
+	return clusterclass.Admission(p.spec.Config, s.client.DryRun(ctx, management.Writes{First: first, Later: later, Force: o.ForceConflicts}))
+}
+
+// Upgrade locks a cluster and takes it through the steps of an upgrade. It stops before its
+// next write when ctx ends; planning the upgrade anew goes on from there. Of an upgrade
+// without steps it records what the spec says and no machine needs, such as a pin at the
+// version that a group has.
+func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
+	if p.Plan.Empty() {
+		return s.recordSpec(ctx, p, o)
+	}
+	held, release, err := s.client.Lock(ctx, p.Key, management.Claim{Groups: p.scope.Groups, TakeOver: o.TakeOver, Waiting: s.options.Waiting})
+	if err != nil {
+		return err
+	}
+	defer release()
+	if o.Locked != nil {
+		if err := o.Locked(); err != nil {
+			return err
+		}
+	}
+	cluster := p.resolved.Config.Cluster
+	return s.client.Upgrade(held, p.Key, management.Upgrade{
+		Plan: p.Plan, Stages: p.States, Record: p.record, Partial: !p.scope.whole(), Groups: p.scope.Groups, Force: o.ForceConflicts,
+		Policy: validations.Policy(cluster), Warn: s.warn,
+		Managed:     p.spec.managed() && p.scope.whole(),
+		Native:      p.topologyVersions,
+		Continued:   p.begun(),
+		Templates:   p.templates(),
+		Claimed:     p.from.state.Claimed(),
+		Skip:        o.Skip,
+		NodeStartup: cluster.Spec.NodeStartup(),
+		Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
+		Show:        o.Show,
+	})
+}
+
+// recordSpec writes down what was asked for where nothing is to be done for it.
+func (s *Service) recordSpec(ctx context.Context, p Upgrade, o RunOptions) error {
+	if !p.scope.whole() || p.from.recorded.Spec == string(p.spec.data) {
+		return nil
+	}
+	held, release, err := s.client.Lock(ctx, p.Key, management.Claim{TakeOver: o.TakeOver, Waiting: s.options.Waiting})
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.client.ChangeRecord(held, p.Key, p.record)
+}

@@ -1,0 +1,168 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// Watched is what was seen last of a cluster.
+type Watched struct {
+	Cluster state.Cluster
+	// Gone is true where the cluster does not exist.
+	Gone bool
+	// Left are the steps that are left.
+	Left plan.Plan
+	// Unknown is why the steps that are left cannot be told.
+	Unknown error
+}
+
+// Watch calls show with the state of a cluster, as it is first and then after each change,
+// until the cluster is done and no run is at work on it, and returns what was seen last.
+func (s *Service) Watch(ctx context.Context, key types.NamespacedName, show func(Watched)) (Watched, error) {
+	var seen Watched
+	if _, err := s.find(ctx, key); err != nil {
+		return seen, err
+	}
+	last, err := s.lastApplied(ctx, key)
+	if err != nil {
+		return seen, err
+	}
+	unplanned := last.unplanned()
+	err = s.client.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
+		if seen.Gone = !exists; seen.Gone {
+			return true, nil
+		}
+		seen.Cluster = cluster
+		seen.Left, seen.Unknown = last.left(cluster)
+		if text := unplanned(cluster); text != "" {
+			s.warn(text)
+		}
+		show(seen)
+		if !cluster.Done() || seen.Left.Empty() {
+			return cluster.Done(), management.Stuck(cluster)
+		}
+		// Another run takes the next step, or none does.
+		turns, err := s.client.Turns(ctx, key)
+		return len(turns) == 0, err
+	})
+	return seen, err
+}
+
+// lastApplied is what a cluster was last asked for; the zero value where that is not
+// known.
+type lastApplied struct {
+	resolved validations.Resolved
+	spec     Spec
+	// plan that was followed last; nil for a cluster without a ClusterClass.
+	plan *plan.Plan
+	// chain is topology.Road.Chain, for a cluster from a ClusterClass.
+	chain chainFunc
+	// unread is why the path of a cluster from a ClusterClass cannot be told.
+	unread error
+}
+
+// lastApplied reads it from the cluster's record.
+func (s *Service) lastApplied(ctx context.Context, key types.NamespacedName) (lastApplied, error) {
+	record, _, err := s.client.Record(ctx, key)
+	if err != nil {
+		return lastApplied{}, err
+	}
+	spec, config := Spec{bundles: s.options.Bundles}.withRecord(record, key.String())
+	if config == nil {
+		return lastApplied{}, nil
+	}
+	spec.Config = config
+	k := lastApplied{resolved: validations.Resolved{Config: config, Versions: record.Versions}, spec: spec, plan: record.Plan, chain: s.chain(ctx, key)}
+	if spec.managed() {
+		// Without its class nothing can be told of the path, and all else can.
+		class, exists, err := s.client.ClassAlone(ctx, clusterclass.Key(config, key.Namespace))
+		switch {
+		case err != nil:
+			k.unread = fmt.Errorf("its ClusterClass cannot be read: %w", err)
+		case !exists:
+			k.unread = errors.New("its ClusterClass is gone")
+		default:
+			k.spec.class = &class
+		}
+	}
+	return k, nil
+}
+
+// unplanned returns a function that says in what a cluster is otherwise than
+// planned, each thing once.
+func (k lastApplied) unplanned() func(state.Cluster) string {
+	step, said := 0, ""
+	return func(cluster state.Cluster) string {
+		if k.plan == nil || cluster.Topology == nil || cluster.Topology.Version.After(k.plan.To.ControlPlane) {
+			return ""
+		}
+		reached, planned := k.plan.Reached(step, cluster)
+		step = reached
+		text := ""
+		if !planned && !cluster.Done() {
+			text = k.plan.Unplanned(step, cluster)
+		}
+		if text == said {
+			return ""
+		}
+		said = text
+		return text
+	}
+}
+
+// left is the way that is left from the cluster as it is, by its versions. The
+// error says why it cannot be told.
+func (k lastApplied) left(cluster state.Cluster) (plan.Plan, error) {
+	if k.resolved.Config == nil {
+		return plan.Plan{}, errors.New("the cluster has no record of this version of clusterctl-x")
+	}
+	cluster = cluster.Claim(Spec{Config: k.resolved.Config}.claims())
+	start := plan.StartOf(cluster)
+	in := plan.Input{
+		Start: start, Target: target(k.resolved, start), Releases: k.spec.releases().Offered(validations.Needs(k.resolved.Config)),
+		Policy: validations.Policy(k.resolved.Config.Cluster),
+	}
+	if k.unread != nil {
+		return plan.Plan{}, k.unread
+	}
+	if k.spec.managed() && cluster.Topology != nil {
+		in.Chain = &plan.Chain{From: cluster.Topology.Version}
+		chain, err := wayOf(k.spec, in, *cluster.Topology, k.chain)
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		in.Chain = chain
+	}
+	return plan.Compute(in)
+}
+
+// pinned tells whether the spec gives a group a version of its own.
+func (k lastApplied) pinned(group string) bool {
+	if k.resolved.Config == nil {
+		return false
+	}
+	for _, g := range k.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		if g.Name == group {
+			return g.Pinned()
+		}
+	}
+	return false
+}
+
+func (k lastApplied) lags(cluster state.Cluster) []plan.Lag {
+	var policy skew.Policy
+	if k.resolved.Config != nil {
+		policy = validations.Policy(k.resolved.Config.Cluster)
+	}
+	return plan.Lags(cluster, k.pinned, policy)
+}
