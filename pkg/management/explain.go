@@ -19,7 +19,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case err == ErrTimeout: //nolint:errorlint // it was waiting, and was doing nothing
+	case errors.Is(err, ErrTimeout): // it was waiting, or says itself what was under way
 		return err
 	case errors.Is(context.Cause(ctx), ErrTimeout):
 		return fmt.Errorf("%w while %w", context.Cause(ctx), err)

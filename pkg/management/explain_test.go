@@ -54,7 +54,10 @@ func TestExplain(t *testing.T) {
 			return errors.Is(err, ErrTimeout) && err.Error() == "timed out while reading: context deadline exceeded"
 		}},
 		"time is over, waiting": {over, ErrTimeout, func(err error) bool { return err == ErrTimeout }}, //nolint:errorlint // unchanged
-		"timeout of network":    {t.Context(), &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, is(ErrTimeout)},
+		"time is over, said before": {over, fmt.Errorf("%w while reading: %w", ErrTimeout, context.DeadlineExceeded), func(err error) bool {
+			return errors.Is(err, ErrTimeout) && err.Error() == "timed out while reading: context deadline exceeded"
+		}},
+		"timeout of network": {t.Context(), &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, is(ErrTimeout)},
 		"connection refused": {t.Context(), refused, func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, ErrTimeout)
 		}},
