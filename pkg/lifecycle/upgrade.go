@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
@@ -142,17 +143,17 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	}
 	cluster := p.resolved.Config.Cluster
 	return s.client.Upgrade(held, p.Key, management.Upgrade{
-		Plan: p.Plan, Stages: p.States, Record: p.record, Partial: !p.scope.whole(), Groups: p.scope.Groups, Force: o.ForceConflicts,
-		Policy: validations.Policy(cluster), Warn: s.warn,
-		Managed:     p.spec.managed() && p.scope.whole(),
-		Native:      p.topologyVersions,
-		Continued:   p.begun(),
-		Templates:   p.templates(),
-		Claimed:     p.from.state.Claimed(),
-		Skip:        o.Skip,
-		NodeStartup: cluster.Spec.NodeStartup(),
-		Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
-		Show:        o.Show,
+		Program: rollout.Program{
+			Plan: p.Plan, Desired: p.States, Groups: p.scope.Groups, Policy: validations.Policy(cluster),
+			Topology:         p.spec.managed() && p.scope.whole(),
+			TopologyVersions: p.topologyVersions,
+			Continued:        p.begun(),
+			Claimed:          p.from.state.Claimed(),
+			IgnoreHealth:     slices.Contains(o.Skip, management.CheckHealth),
+			NodeStartup:      cluster.Spec.NodeStartup(),
+			Concurrency:      cluster.Spec.UpgradePolicy.Concurrency(),
+		},
+		Record: p.record, Templates: p.templates(), Partial: !p.scope.whole(), Force: o.ForceConflicts, Warn: s.warn, Show: o.Show,
 	})
 }
 

@@ -94,7 +94,7 @@ func heldPods(budget policyv1.PodDisruptionBudget, selector labels.Selector, pod
 	return held
 }
 
-// holds tells whether a drain evicts the pod, and the budget is asked first.
+// holds reports whether a drain evicts the pod, and the budget is asked first.
 // What Cluster API and the API server pass over is the same for all clusters.
 func holds(budget policyv1.PodDisruptionBudget, pod corev1.Pod) bool {
 	owner := metav1.GetControllerOf(&pod)

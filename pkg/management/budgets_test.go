@@ -15,6 +15,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -157,33 +158,6 @@ func aPart(name, version string, machines ...string) state.Part {
 	return part
 }
 
-// aPlan has these steps.
-func aPlan(from, to v1alpha1.ClusterVersions, steps ...plan.Step) plan.Plan {
-	return plan.Plan{From: from, To: to, Steps: steps}
-}
-
-// stepOf is a step about groups, or the control plane where there are none.
-func stepOf(kind plan.Kind, from, to string, groups ...string) plan.Step {
-	step := plan.Step{Kind: kind}
-	parse := func(text string) (v v1alpha1.Version) {
-		if text != "" {
-			v = v1alpha1.MustParseVersion(text)
-		}
-		return v
-	}
-	if len(groups) == 0 {
-		step.From, step.To = parse(from), parse(to)
-	}
-	for _, name := range groups {
-		step.WorkerNodeGroups = append(step.WorkerNodeGroups, plan.Group{Name: name, From: parse(from), To: parse(to)})
-	}
-	return step
-}
-
-func underWay(step plan.Step) plan.Step { step.UnderWay = true; return step }
-
-func beside(step plan.Step) plan.Step { step.Beside = true; return step }
-
 func TestDrainedNodes(t *testing.T) {
 	t.Parallel()
 	rolling := aPart("md-2", "v1.34.1", "v1.34.1", "v1.33.1", "v1.34.1+", "v1.34.1")
@@ -199,18 +173,18 @@ func TestDrainedNodes(t *testing.T) {
 		want  map[string]string
 	}{
 		"none":          {nil, map[string]string{}},
-		"in place":      {[]plan.Step{beside(stepOf(plan.InPlace, "", "", "md-0")), beside(stepOf(plan.InPlace, "", ""))}, map[string]string{}},
-		"new group":     {[]plan.Step{stepOf(plan.CreateWorkers, "", "v1.34.1", "new")}, map[string]string{}},
-		"control plane": {[]plan.Step{stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1")}, map[string]string{"control-plane-a": "control-plane"}},
-		"its templates": {[]plan.Step{stepOf(plan.Template, "v1.33.1", "v1.33.1")}, map[string]string{"control-plane-a": "control-plane"}},
-		"a group":       {[]plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}, map[string]string{"md-0-a": "md-0", "md-0-b": "md-0"}},
+		"in place":      {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")), rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))}, map[string]string{}},
+		"new group":     {[]plan.Step{rollouttest.Step(plan.CreateWorkers, "", "v1.34.1", "new")}, map[string]string{}},
+		"control plane": {[]plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}, map[string]string{"control-plane-a": "control-plane"}},
+		"its templates": {[]plan.Step{rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1")}, map[string]string{"control-plane-a": "control-plane"}},
+		"a group":       {[]plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}, map[string]string{"md-0-a": "md-0", "md-0-b": "md-0"}},
 		"two groups, other templates and none any more": {
-			[]plan.Step{beside(stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-1")), stepOf(plan.RemoveWorkers, "v1.33.1", "", "md-0")},
+			[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-1")), rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-0")},
 			map[string]string{"md-0-a": "md-0", "md-0-b": "md-0", "md-1-a": "md-1"},
 		},
-		"machine without a node":                      {[]plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-3")}, map[string]string{"md-3-b": "md-3"}},
-		"under way: what is new stays":                {[]plan.Step{underWay(stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-2"))}, map[string]string{"md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
-		"under way, and later to a version after all": {[]plan.Step{underWay(stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-2")), stepOf(plan.Workers, "v1.34.1", "v1.35.1", "md-2")}, map[string]string{"md-2-a": "md-2", "md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
+		"machine without a node":                      {[]plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-3")}, map[string]string{"md-3-b": "md-3"}},
+		"under way: what is new stays":                {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-2"))}, map[string]string{"md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
+		"under way, and later to a version after all": {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-2")), rollouttest.Step(plan.Workers, "v1.34.1", "v1.35.1", "md-2")}, map[string]string{"md-2-a": "md-2", "md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -240,10 +214,10 @@ func TestBudgetsThatCannotBeLookedAt(t *testing.T) {
 		want result
 	}{
 		"nothing is drained": {t.Context(), plan.Plan{}, result{}},
-		"no answer": {t.Context(), plan.Plan{Steps: []plan.Step{stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
+		"no answer": {t.Context(), plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
 			Asked: true, Warnings: []string{"PodDisruptionBudgets were not looked at: cluster ns/c does not let itself be asked: reading cluster ns/c: no answer"},
 		}},
-		"stopped": {ended, plan.Plan{Steps: []plan.Step{stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
+		"stopped": {ended, plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
 			Asked: true, Err: "interrupted while reading cluster ns/c: no answer (context canceled); run the same command again to go on",
 		}},
 	}

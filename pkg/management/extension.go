@@ -91,7 +91,7 @@ func (c *Client) RegisterExtension(ctx context.Context, e Extension) ([]string, 
 // maxDiscovery is how long Cluster API has time to ask an extension for its handlers.
 const maxDiscovery = 30 * time.Second
 
-// KeepsHolds tells whether Cluster API asks a runtime extension of clusterctl-x before
+// KeepsHolds reports whether Cluster API asks a runtime extension of clusterctl-x before
 // it passes a place with a cluster from a ClusterClass in a namespace.
 func (c *Client) KeepsHolds(ctx context.Context, namespace string, point state.HoldPoint) (bool, error) {
 	if point == state.BeforeUpgrade {
@@ -117,7 +117,7 @@ func (c *Client) KeepsHolds(ctx context.Context, namespace string, point state.H
 	return false, nil
 }
 
-// isAbout tells whether Cluster API asks an extension about the clusters of a namespace.
+// isAbout reports whether Cluster API asks an extension about the clusters of a namespace.
 func (c *Client) isAbout(ctx context.Context, config runtimev1.ExtensionConfig, name string) (bool, error) {
 	selector, err := metav1.LabelSelectorAsSelector(config.Spec.NamespaceSelector)
 	if err != nil || selector.Empty() {

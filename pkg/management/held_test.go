@@ -14,6 +14,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -71,8 +72,8 @@ func TestRunLooksAtItsLock(t *testing.T) {
 				var l leases
 				held, _ := l.try(t, t.Context(), false)
 				l.renewedBy("another")
-				w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
-				err := goOn(held, w, w.run(aPlan(w.seen.Versions(), w.seen.Versions(), steps...), 1, nil))
+				w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+				err := goOn(held, w, w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...)))
 				if lost := (*LockedError)(nil); !errors.As(err, &lost) || lost.Holder != "another" || !lost.Lost {
 					t.Errorf("error is %v", err)
 				}
@@ -85,16 +86,16 @@ func TestRunLooksAtItsLock(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var l leases
 			held, _ := l.try(t, t.Context(), false)
-			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
 			w.apply = func(o *unstructured.Unstructured) error {
 				if o.GetKind() == "KubeadmControlPlane" {
 					l.renewedBy("another")
 				}
 				return nil
 			}
-			r := w.run(aPlan(w.seen.Versions(), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
-			r.Stages[1].Parts, r.Stages[1].Others = map[string][]*unstructured.Unstructured{controlPlane: r.Stages[1].Parts[controlPlane]}, others("yes")
-			if lost := (*LockedError)(nil); !errors.As(goOn(held, w, r), &lost) {
+			x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
+			x.Desired[1].Parts, x.Desired[1].Others = map[string][]*unstructured.Unstructured{controlPlane: x.Desired[1].Parts[controlPlane]}, others("yes")
+			if lost := (*LockedError)(nil); !errors.As(goOn(held, w, x), &lost) {
 				t.Error("it did not notice")
 			}
 			w.wrote("before its turn ended", controlPlaneTo("v1.33.1"))
@@ -104,7 +105,7 @@ func TestRunLooksAtItsLock(t *testing.T) {
 
 // others is md-0 of an upgrade that is not about it.
 func others(value string) map[string][]*unstructured.Unstructured {
-	objects := stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil).Parts["md-0"]
+	objects := desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1")).Parts["md-0"]
 	annotations := map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: value, "more": "x"}
 	if value == "" {
 		annotations = nil
@@ -132,16 +133,16 @@ func TestRunAnnotatesOthers(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
-			r := w.run(aPlan(versionsOf("v1.32.1"), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
-			for i := range r.Stages {
-				r.Stages[i].Others = test.others
+			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			x := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1"), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
+			for i := range x.Desired {
+				x.Desired[i].Others = test.others
 			}
 			if test.gone {
-				delete(w.objects, "MachineDeployment/c-md-0")
+				delete(w.Objects, "MachineDeployment/c-md-0")
 			}
-			w.begins(r)
-			w.sees(r, 0, test.want...)
+			w.begins(x)
+			w.sees(x, 0, test.want...)
 		})
 	}
 }
@@ -150,12 +151,12 @@ func TestRunAnnotatesOthers(t *testing.T) {
 // the control plane where it is; nothing of the step is written.
 func TestRunLeavesNobodyBehind(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1"))
-	w.seen.Others = []state.Other{{Object: "Machine/x", Version: versionsOf("v1.29.1").ControlPlane}}
-	r := w.run(aPlan(versionsOf("v1.32.1"), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
+	w := newWorld(t, rollouttest.Versions("v1.32.1"))
+	w.seen.Others = []state.Other{{Object: "Machine/x", Version: rollouttest.Versions("v1.29.1").ControlPlane}}
+	x := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1"), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
 	want := &rollout.StalePlanError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old beside a control plane at v1.33.1; upgrade or delete it"}}
 	var got *rollout.StalePlanError
-	errors.As(goOn(t.Context(), w, r), &got)
+	errors.As(goOn(t.Context(), w, x), &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}
@@ -216,22 +217,22 @@ func TestTurns(t *testing.T) {
 // somebody changed is not.
 func TestRunEndsThoughNothingCanBeRemoved(t *testing.T) {
 	t.Parallel()
-	versions := versionsOf("v1.33.1", "md-0", "v1.33.1")
+	versions := rollouttest.Versions("v1.33.1", "md-0", "v1.33.1")
 	old := ofCluster(infrastructure, "DevMachineTemplate", "old", "c", nil)
 	for name, moved := range map[string]bool{"": false, "and somebody changed something": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, versions)
 			a := attic{objects: []*unstructured.Unstructured{old}, deleteErr: errors.New("no")}
-			r := w.run(plan.Plan{From: versions, To: versions}, 1, nil)
-			r.c = both(r.c, a.client())
-			r.generations["md-0"] = 1
+			x := w.run(plan.Plan{From: versions, To: versions})
+			x.c = both(x.c, a.client())
+			x.progress = begun(x).After(rollout.Apply{Object: w.Main("md-0"), Part: "md-0"}, w.Main("md-0"))
 			if moved {
-				delete(w.objects, "MachineDeployment/c-md-0")
+				delete(w.Objects, "MachineDeployment/c-md-0")
 			}
 			var warned []string
-			r.Warn = func(text string) { warned = append(warned, text) }
-			err := r.finish(t.Context())
+			x.Warn = func(text string) { warned = append(warned, text) }
+			err := x.finish(t.Context())
 			want := []string{"the upgrade is done, and what it no longer needs could not be removed: deleting DevMachineTemplate/old, which is no longer used: no"}
 			if moved {
 				want = nil

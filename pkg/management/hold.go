@@ -148,26 +148,6 @@ func heldBy(cluster *clusterv1.Cluster, holds []state.Hold) *state.Hold {
 	return &holds[i]
 }
 
-// waitsAt is the hold that keeps the upgrade from its next step; nil where there is
-// none. It is told on the Cluster, and again where that was taken away.
-func (r *run) waitsAt(ctx context.Context, cluster state.Cluster) *state.Hold {
-	hold := r.Plan.Held(r.step, r.Continued, cluster.Holds)
-	text := ""
-	if hold != nil {
-		text = hold.String()
-	}
-	// What a run on groups has not told it does not take back: another run may wait.
-	untold := hold != nil && !cluster.ToldHeld
-	outdated := hold == nil && cluster.ToldHeld && len(r.Groups) == 0
-	if text != r.waits || untold || outdated {
-		r.waits = text
-		if err := r.c.tellHeld(ctx, r.key, hold); err != nil && ctx.Err() == nil {
-			r.Warn(fmt.Sprintf("the Cluster could not be told what its upgrade waits for: %v", err))
-		}
-	}
-	return hold
-}
-
 // tellHeld writes the condition of a Cluster whose upgrade waits at a hold, or takes
 // it away.
 func (c *Client) tellHeld(ctx context.Context, key client.ObjectKey, hold *state.Hold) error {

@@ -11,6 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// wholeCluster stands for the cluster as a whole where a worker node group is named.
+const wholeCluster = ""
+
 // leaseName is the name of the Lease of a worker node group, or of the whole cluster.
 // Neither a cluster nor a group has a dot in its name, so no two of these names are the
 // same.

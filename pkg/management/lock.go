@@ -341,10 +341,10 @@ func (l *lock) lost(ctx context.Context) error {
 	return nil
 }
 
-// whileHeld writes something patiently, and only where the lock of the context
+// whileHeld writes something, with retries, and only where the lock of the context
 // is still this run's.
 func whileHeld(ctx context.Context, write func() error) error {
-	return patiently(ctx, func() error {
+	return retrying(ctx, func() error {
 		if err := stillHeld(ctx); err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func otherControlPlane(part state.Part, object *unstructured.Unstructured) state
 	return part
 }
 
-// at tells whether all that runs has the version that is wanted.
+// at reports whether all that runs has the version that is wanted.
 func (c contract) at(part state.Part) bool {
 	for _, running := range c.Status.Versions {
 		if version(running.Version) != part.Version {

@@ -187,7 +187,7 @@ func carryingOver(sets []clusterv1.MachineSet) string {
 	return ""
 }
 
-// detached tells whether the topology does not take a group along.
+// detached reports whether the topology does not take a group along.
 func (s snapshot) detached(group string, owner groupOwner) bool {
 	given := s.cluster.Spec.Topology
 	pinned := slices.ContainsFunc(given.Workers.MachineDeployments, func(entry clusterv1.MachineDeploymentTopology) bool { return entry.Name == group && isPinned(entry) })
@@ -234,7 +234,7 @@ func setOf(machine clusterv1.Machine) string {
 	return ""
 }
 
-// upToDate tells whether the count of machines that are as they are to be is
+// upToDate reports whether the count of machines that are as they are to be is
 // the one that is wanted.
 func upToDate(count, wanted *int32) bool { return count != nil && int(*count) == replicas(wanted) }
 

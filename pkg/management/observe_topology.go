@@ -55,14 +55,14 @@ func topologyReason(conditions []metav1.Condition) string {
 	return reason(conditions, clusterv1.ClusterTopologyReconciledCondition)
 }
 
-// isPinned tells whether an entry of a topology has a version of its own, a field
+// isPinned reports whether an entry of a topology has a version of its own, a field
 // that releases of Cluster API do not have yet: it is marked where it is written.
 func isPinned(entry clusterv1.MachineDeploymentTopology) bool {
 	_, pinned := entry.Metadata.Annotations[PinnedAnnotation]
 	return pinned
 }
 
-// pauseSeen tells whether a condition says that Cluster API has seen a pause at a
+// pauseSeen reports whether a condition says that Cluster API has seen a pause at a
 // generation of the object.
 func pauseSeen(conditions []metav1.Condition, name string, generation int64) bool {
 	condition := meta.FindStatusCondition(conditions, name)
@@ -83,7 +83,7 @@ func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
 	return &pause
 }
 
-// upgradePending tells whether Cluster API has not ended the latest upgrade of a
+// upgradePending reports whether Cluster API has not ended the latest upgrade of a
 // topology, so that it takes no other version; the condition can be ahead of that.
 func upgradePending(cluster *clusterv1.Cluster) bool {
 	return slices.Contains(pendingHooks(cluster), runtimecatalog.HookName(runtimehooksv1.AfterClusterUpgrade))

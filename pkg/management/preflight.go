@@ -178,7 +178,7 @@ func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []s
 		}
 		return part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
 	}
-	return healthReasons(cluster, unwell(cluster, p, options.Groups, wellEnough))
+	return healthReasons(cluster, rollout.Unwell(cluster, p, options.Groups, wellEnough))
 }
 
 // healthReasons are what the preflight says of parts that are not as wanted.
@@ -191,35 +191,6 @@ func healthReasons(cluster state.Cluster, parts []state.Part) []string {
 		reasons = append(reasons, part.Waiting()+"; mend it first: an upgrade takes further machines away")
 	}
 	return reasons
-}
-
-// unwell are the parts that are not as wanted, besides those that the plan mends or
-// that a rollout on its way is at work on, and those that are well enough.
-func unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func(state.Part) bool) []state.Part {
-	underWay := map[string]bool{}
-	for _, step := range p.Steps {
-		for _, name := range step.Parts() {
-			mends := step.UnderWay || step.Group(name).UnderWay || step.Kind == plan.RemoveWorkers || step.Kind == plan.Template
-			underWay[name] = underWay[name] || mends
-		}
-		if step.Kind == plan.Workers {
-			for _, group := range step.WorkerNodeGroups {
-				underWay[group.Name] = underWay[group.Name] || group.To.Before(group.From) // goes back
-			}
-		}
-	}
-	var parts []state.Part
-	for _, part := range cluster.Parts() {
-		if len(groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(groups, part.Name) {
-			continue
-		}
-		// As long as clusterctl-x has it paused, that is so.
-		unseen := cluster.Pause != nil && part.Unseen && part.Ready() == part.Replicas
-		if !underWay[part.Name] && !part.Foreign && !unseen && !part.Done() && !wellEnough(part) {
-			parts = append(parts, part)
-		}
-	}
-	return parts
 }
 
 // Writes are what an upgrade writes.

@@ -3,9 +3,11 @@ package management
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -20,6 +22,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -41,7 +44,7 @@ func TestPaused(t *testing.T) {
 		field      = annotation + ", or set its spec.paused to false"
 		ofCluster  = "Cluster/c is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false"
 	)
-	both := []plan.Step{stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")}
+	both := []plan.Step{rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")}
 	second := func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused = true }
 	tests := map[string]struct {
 		change func(*state.Cluster)
@@ -59,9 +62,9 @@ func TestPaused(t *testing.T) {
 		"the cluster, whatever is changed":     {func(c *state.Cluster) { c.Paused = true }, nil, []string{ofCluster}},
 		"the control plane":                    {func(c *state.Cluster) { c.ControlPlane.Paused = true }, both, []string{"KubeadmControlPlane/c" + annotation}},
 		"a group":                              {second, both, []string{"MachineDeployment/c-md-1" + field}},
-		"a group that changes in place":        {second, []plan.Step{beside(stepOf(plan.InPlace, "", "", "md-1"))}, []string{"MachineDeployment/c-md-1" + field}},
-		"a group that goes":                    {second, []plan.Step{stepOf(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, []string{"MachineDeployment/c-md-1" + field}},
-		"a group, and only others are changed": {second, []plan.Step{stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil},
+		"a group that changes in place":        {second, []plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))}, []string{"MachineDeployment/c-md-1" + field}},
+		"a group that goes":                    {second, []plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, []string{"MachineDeployment/c-md-1" + field}},
+		"a group, and only others are changed": {second, []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil},
 		"a group of another":                   {func(c *state.Cluster) { second(c); c.WorkerNodeGroups[1].Foreign = true }, both, nil},
 	}
 	for name, test := range tests {
@@ -80,7 +83,7 @@ func TestPaused(t *testing.T) {
 // what mends it.
 func TestUnhealthy(t *testing.T) {
 	t.Parallel()
-	controlPlane := stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1")
+	controlPlane := rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")
 	sick := func(c *state.Cluster) { c.WorkerNodeGroups[1].Machines[1].Ready = false }
 	short := func(c *state.Cluster) { c.ControlPlane.Replicas = 3 }
 	const (
@@ -102,17 +105,17 @@ func TestUnhealthy(t *testing.T) {
 			func(c *state.Cluster) { sick(c); short(c); c.WorkerNodeGroups[0].Replicas = 0 }, []plan.Step{controlPlane},
 			[]string{isShort, isSick}, // md-0 is on its way down
 		},
-		"the group that would move": {sick, []plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-0", "md-1")}, []string{isSick}},
-		"a rollout under way":       {sick, []plan.Step{underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), controlPlane}, nil},
+		"the group that would move": {sick, []plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0", "md-1")}, []string{isSick}},
+		"a rollout under way":       {sick, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), controlPlane}, nil},
 		"a rollout under way, and a later move of the same": {
-			sick, []plan.Step{underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-1")}, nil,
+			sick, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-1")}, nil,
 		},
-		"a rollout under way of another":        {sick, []plan.Step{underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))}, []string{isSick}},
-		"a control plane under way":             {short, []plan.Step{underWay(stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))}, nil},
-		"a group that goes":                     {sick, []plan.Step{stepOf(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, nil},
-		"a group that goes back":                {sick, []plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.32.1", "md-1")}, nil},
-		"a change in place":                     {sick, []plan.Step{beside(stepOf(plan.InPlace, "", "", "md-1"))}, []string{isSick}},
-		"other machines, which may be the cure": {sick, []plan.Step{beside(stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-1"))}, nil},
+		"a rollout under way of another":        {sick, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))}, []string{isSick}},
+		"a control plane under way":             {short, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))}, nil},
+		"a group that goes":                     {sick, []plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, nil},
+		"a group that goes back":                {sick, []plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-1")}, nil},
+		"a change in place":                     {sick, []plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))}, []string{isSick}},
+		"other machines, which may be the cure": {sick, []plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-1"))}, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +135,7 @@ func TestUnhealthyForOneGroup(t *testing.T) {
 	t.Parallel()
 	cluster := quietCluster()
 	cluster.WorkerNodeGroups[1].Machines[1].Ready = false
-	p := plan.Plan{Steps: []plan.Step{stepOf(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}}
+	p := plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}}
 	if got := unhealthy(cluster, p, PreflightOptions{Groups: []string{"md-0"}}); got != nil {
 		t.Errorf("another group stands in the way: %s", got)
 	}
@@ -150,7 +153,7 @@ func TestUnhealthyForWantOfATemplate(t *testing.T) {
 	cluster := quietCluster()
 	group := &cluster.WorkerNodeGroups[1]
 	group.Machines, group.Blocked, group.Reason = group.Machines[:1], true, "no template"
-	p := plan.Plan{Steps: []plan.Step{stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1")}}
+	p := plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}
 	want := []string{"md-1: 1 of 2 machines ready at v1.33.1; no template; mend it first: an upgrade takes further machines away"}
 	if diff := cmp.Diff(want, unhealthy(cluster, p, PreflightOptions{Restored: []string{"md-0"}})); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
@@ -225,11 +228,11 @@ func TestPreflight(t *testing.T) {
 // judge what comes after the first step.
 func TestRehearsed(t *testing.T) {
 	t.Parallel()
-	first := stageOf(versionsOf("v1.32.1", "md-0", "v1.32.1"), nil)
-	second := stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil)
-	third := stageOf(versionsOf("v1.34.1", "md-0", "v1.32.1"), nil)
+	first := desiredAt(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	second := desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
+	third := desiredAt(rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"))
 	before := described(slices.Concat(first.All(), second.All(), third.All()))
-	fourth := stageOf(versionsOf("v1.34.1", "md-0", "v1.34.1"), nil)
+	fourth := desiredAt(rollouttest.Versions("v1.34.1", "md-0", "v1.34.1"))
 	got, err := rehearsed(first.All(), []rollout.Objects{second, third, third, fourth})
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +256,7 @@ func TestRehearsed(t *testing.T) {
 // the object.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	stage := stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)
+	stage := desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))
 	for name, force := range map[string]bool{"": false, "with force": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -297,7 +300,7 @@ func TestDryRunNamesAllConflicts(t *testing.T) {
 		return apierrors.NewApplyConflict(causes, "conflicts")
 	}
 	const head = "others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts"
-	twice := []rollout.Objects{stageOf(versionsOf("v1.33.1", "md-0", "v1.32.1"), nil), stageOf(versionsOf("v1.33.1", "md-0", "v1.33.1"), nil)}
+	twice := []rollout.Objects{desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1")), desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))}
 	tests := map[string]struct {
 		errs map[string]error // by Kind
 		want string
@@ -342,10 +345,34 @@ func TestDryRunNamesAllConflicts(t *testing.T) {
 func described(objects []*unstructured.Unstructured) []string {
 	texts := make([]string, len(objects))
 	for i, object := range objects {
-		texts[i] = describedObject(object)
+		texts[i] = rollouttest.Describe(object)
 		if object.GetAnnotations()[skipGuardrails] != "" {
 			texts[i] += ", unguarded"
 		}
 	}
 	return texts
+}
+
+// TestExplainsUnhealthy: a step that did not begin is told like a preflight.
+func TestExplainsUnhealthy(t *testing.T) {
+	t.Parallel()
+	const want = "cluster ns/c: step 2 of 2 (the control plane from v1.34.1 to v1.35.1) did not begin, since the cluster was not healthy after 10m0s of waiting; mend it and run the same command again, or go on as it is with --skip-preflight health" +
+		"\n  health: infrastructure: no network" +
+		"\n  health: md-0: 0 of 1 machines ready at v1.33.1; mend it first: an upgrade takes further machines away"
+	cluster := quietCluster()
+	cluster.Infrastructure = "no network"
+	cluster.WorkerNodeGroups[0].Machines = nil
+	steps := []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1"), rollouttest.Step(plan.ControlPlane, "v1.34.1", "v1.35.1")}
+	x := newWorld(t, rollouttest.Versions("v1.33.1")).run(rollouttest.Plan(cluster.Versions(), cluster.Versions(), steps...))
+	err := x.explain(fmt.Errorf("stopped: %w", &rollout.UnhealthyError{Plan: x.Plan, Step: 1, Waited: 10 * time.Minute, Cluster: cluster, Parts: cluster.WorkerNodeGroups[:1]}))
+	if unhealthy := (*PreflightError)(nil); !errors.As(err, &unhealthy) || unhealthy.Waited != 10*time.Minute {
+		t.Fatalf("error is %v", err)
+	}
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+	other := errors.New("other")
+	if got := x.explain(other); got != other { //nolint:errorlint // unchanged
+		t.Errorf("another error becomes %v", got)
+	}
 }

@@ -126,7 +126,7 @@ type jsonSchema struct {
 	Properties map[string]jsonSchema `json:"properties"`
 }
 
-// hasField tells whether a kind has a field at a path.
+// hasField reports whether a kind has a field at a path.
 func hasField(group openapi.GroupVersion, kind string, path ...string) (bool, error) {
 	if group == nil {
 		return false, nil

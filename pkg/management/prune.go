@@ -96,7 +96,7 @@ func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 	return unused, nil
 }
 
-// ours tells whether clusterctl-x has written the object: a label alone may have
+// ours reports whether clusterctl-x has written the object: a label alone may have
 // been copied.
 func ours(object metav1.PartialObjectMetadata) bool {
 	return slices.ContainsFunc(object.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == string(FieldOwner) })

@@ -21,6 +21,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
 
 const (
@@ -98,7 +100,7 @@ func (a *attic) client() *Client {
 
 // ofCluster is an object of a cluster, for clusterctl-x and for Cluster API.
 func ofCluster(group, kind, name, cluster string, spec map[string]any) *unstructured.Unstructured {
-	o := made(group, kind, name, "", spec)
+	o := rollouttest.Object(group, kind, name, "", spec)
 	o.SetLabels(map[string]string{ClusterLabel: cluster, clusterv1.ClusterNameLabel: cluster})
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: string(FieldOwner)}})
 	return o

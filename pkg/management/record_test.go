@@ -24,20 +24,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // clusterKey is the cluster of the tests.
 func clusterKey() client.ObjectKey { return client.ObjectKey{Namespace: "ns", Name: "c"} }
-
-// versionsOf are those of a cluster, the groups as name and version in turn.
-func versionsOf(controlPlane string, groups ...string) v1alpha1.ClusterVersions {
-	versions := v1alpha1.ClusterVersions{ControlPlane: v1alpha1.MustParseVersion(controlPlane), WorkerNodeGroups: map[string]v1alpha1.Version{}}
-	for i := 0; i < len(groups); i += 2 {
-		versions.WorkerNodeGroups[groups[i]] = v1alpha1.MustParseVersion(groups[i+1])
-	}
-	return versions
-}
 
 // allReleases are those of the bundles of clusterctl-x.
 func allReleases(t *testing.T) []versionsbundle.Release {
@@ -132,7 +124,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	var world records
 	c := world.client()
-	written := Record{Spec: "kind: Cluster\n# with \"quotes\"\n", Versions: versionsOf("v1.35.1", "md-0", "v1.34.9", "md-1", "v1.35.1+build.7"), Releases: allReleases(t)}
+	written := Record{Spec: "kind: Cluster\n# with \"quotes\"\n", Versions: rollouttest.Versions("v1.35.1", "md-0", "v1.34.9", "md-1", "v1.35.1+build.7"), Releases: allReleases(t)}
 	if _, exists, err := c.Record(t.Context(), clusterKey()); exists || err != nil {
 		t.Fatalf("a record before it was written: %t, %v", exists, err)
 	}
@@ -233,7 +225,7 @@ func TestRecordOfTwoRuns(t *testing.T) {
 		}
 	}
 	if err := c.ChangeRecord(t.Context(), clusterKey(), func(Record) Record {
-		return Record{Versions: versionsOf("v1.34.1", "md-0", "v1.33.1", "md-1", "v1.33.1")}
+		return Record{Versions: rollouttest.Versions("v1.34.1", "md-0", "v1.33.1", "md-1", "v1.33.1")}
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +242,7 @@ func TestRecordOfTwoRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(versionsOf("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1"), got.Versions, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
+	if diff := cmp.Diff(rollouttest.Versions("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1"), got.Versions, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
 		t.Errorf("versions (-want +got):\n%s", diff)
 	}
 }
@@ -262,7 +254,7 @@ func TestRecordSize(t *testing.T) {
 	releases := allReleases(t)
 	var spec strings.Builder
 	spec.WriteString("apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: large\nspec:\n  workerNodeGroupConfigurations:\n")
-	versions := versionsOf("v1.35.1")
+	versions := rollouttest.Versions("v1.35.1")
 	for i := range groups {
 		release := releases[i%len(releases)]
 		name := fmt.Sprintf("group-%d-of-availability-zone-%d", i, i*7%5)

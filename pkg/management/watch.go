@@ -24,32 +24,30 @@ import (
 // false while the cluster is not there. When the deadline of ctx passes, the
 // error is ErrTimeout.
 func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(cluster state.Cluster, exists bool) (done bool, err error)) error {
-	return c.watch(ctx, key, nil, seen)
+	return c.watch(ctx, key, func(cluster state.Cluster, exists bool) (verdict, error) {
+		done, err := seen(cluster, exists)
+		return verdict{done: done}, err
+	})
 }
 
-// watch is Watch that also calls seen after each signal to look again.
-func (c *Client) watch(ctx context.Context, key client.ObjectKey, lookAgain <-chan struct{}, seen func(cluster state.Cluster, exists bool) (done bool, err error)) error {
+// verdict is what whoever watches a cluster makes of it.
+type verdict struct {
+	done bool
+	// again is when to look at the cluster though nothing changed; zero for never.
+	again time.Time
+}
+
+// watch is Watch that looks again when seen says so.
+func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(cluster state.Cluster, exists bool) (verdict, error)) error {
 	// What a cache is not allowed to list it would ask for until the end of time.
 	if _, _, err := c.Observe(ctx, key); err != nil {
 		return err
 	}
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	informers, err := cache.New(c.config, c.cacheOptions(key))
+	informers, changed, err := c.inform(watchCtx, key)
 	if err != nil {
-		return fmt.Errorf("watching cluster %s: %w", key, err)
-	}
-	changed := make(chan struct{}, 1)
-	for _, kind := range []client.Object{
-		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &addonsv1.ClusterResourceSet{},
-	} {
-		informer, err := informers.GetInformer(watchCtx, kind, cache.BlockUntilSynced(false))
-		if err != nil {
-			return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
-		}
-		if _, err := informer.AddEventHandler(signalOn(changed)); err != nil {
-			return fmt.Errorf("watching cluster %s: %w", key, err)
-		}
+		return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- informers.Start(watchCtx) }()
@@ -57,42 +55,80 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, lookAgain <-ch
 		return timedOut(ctx)
 	}
 	for {
-		snapshot, err := read(watchCtx, informers, key)
-		exists := !apierrors.IsNotFound(err)
-		if err == nil {
-			err = errors.Join(c.readOther(watchCtx, &snapshot), c.readFailed(watchCtx, &snapshot))
-		}
-		if err != nil && exists {
-			return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
-		}
-		now := snapshot.state()
-		if now.Topology != nil && now.Done() {
-			// The kinds are watched apart, and Cluster API changes one after the
-			// other: what looks done may be what was before.
-			if now, exists, err = c.Observe(watchCtx, key); err != nil {
-				return err
-			}
-		}
-		if done, err := seen(now, exists); done || err != nil {
+		now, exists, unwatched, err := c.look(watchCtx, informers, key)
+		if err != nil {
 			return err
 		}
-		var again <-chan time.Time
-		if snapshot.other != nil {
-			again = time.After(otherInterval)
+		v, err := seen(now, exists)
+		if v.done || err != nil {
+			return err
 		}
 		select {
 		case <-changed:
-		case <-again:
-		case <-lookAgain:
-		case err := <-ended:
-			if ctx.Err() == nil {
-				return fmt.Errorf("watching cluster %s ended: %w", key, err)
-			}
-			return timedOut(ctx)
+		case <-unwatched:
+		case <-v.wake():
 		case <-ctx.Done():
 			return timedOut(ctx)
+		case err := <-ended:
+			if ctx.Err() != nil {
+				return timedOut(ctx)
+			}
+			return fmt.Errorf("watching cluster %s ended: %w", key, err)
 		}
 	}
+}
+
+// wake signals when to look again.
+func (v verdict) wake() <-chan time.Time {
+	if v.again.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(v.again))
+}
+
+// look returns the cluster as it is now, and when to look again at what is not watched.
+func (c *Client) look(ctx context.Context, informers client.Reader, key client.ObjectKey) (state.Cluster, bool, <-chan time.Time, error) {
+	snapshot, err := read(ctx, informers, key)
+	exists := !apierrors.IsNotFound(err)
+	if err == nil {
+		err = errors.Join(c.readOther(ctx, &snapshot), c.readFailed(ctx, &snapshot))
+	}
+	if err != nil && exists {
+		return state.Cluster{}, exists, nil, c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
+	}
+	var unwatched <-chan time.Time
+	if snapshot.other != nil {
+		unwatched = time.After(otherInterval)
+	}
+	now := snapshot.state()
+	if now.Topology != nil && now.Done() {
+		// The kinds are watched apart, and Cluster API changes one after the other: what
+		// looks done may be what was before.
+		now, exists, err = c.Observe(ctx, key)
+		return now, exists, unwatched, err
+	}
+	return now, exists, unwatched, nil
+}
+
+// inform returns a cache of what a cluster is read from, and signals of its changes.
+func (c *Client) inform(ctx context.Context, key client.ObjectKey) (cache.Cache, <-chan struct{}, error) {
+	informers, err := cache.New(c.config, c.cacheOptions(key))
+	if err != nil {
+		return nil, nil, err
+	}
+	changed := make(chan struct{}, 1)
+	for _, kind := range []client.Object{
+		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &addonsv1.ClusterResourceSet{},
+	} {
+		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := informer.AddEventHandler(signalOn(changed)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return informers, changed, nil
 }
 
 // otherInterval is how often a control plane of another provider is looked at,

@@ -38,12 +38,12 @@ func (c Cluster) Attached() Cluster {
 	return c
 }
 
-// InTopology tells whether the topology of the cluster takes a group along.
+// InTopology reports whether the topology of the cluster takes a group along.
 func (c Cluster) InTopology(group string) bool {
 	return c.Topology != nil && slices.ContainsFunc(c.Topology.Groups, func(g TopologyGroup) bool { return g.Name == group && !g.Pinned })
 }
 
-// Between tells whether a group is half-way out of the topology, or into it: what
+// Between reports whether a group is half-way out of the topology, or into it: what
 // began that was stopped.
 func (c Cluster) Between(group string) bool {
 	part, exists := c.Group(group)

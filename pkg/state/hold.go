@@ -143,7 +143,7 @@ func (h Hold) String() string {
 	return text + "; " + h.lift() + " lifts it"
 }
 
-// Ours tells whether clusterctl-x set the hold, or may lift it.
+// Ours reports whether clusterctl-x set the hold, or may lift it.
 func (h Hold) Ours() bool { return h.Annotation == h.Point.Annotation() }
 
 // lift is what lifts the hold.

@@ -206,7 +206,7 @@ func (p Part) ToReplace() int {
 	return count
 }
 
-// ComesUp tells whether the part is not done for the only reason that machines
+// ComesUp reports whether the part is not done for the only reason that machines
 // are on their way to it, or surplus ones from it: none that had come up is
 // unwell, and none that is wanted goes.
 func (p Part) ComesUp() bool {
@@ -230,14 +230,14 @@ func (p Part) Oldest() v1alpha1.Version {
 	return oldest
 }
 
-// Done tells whether the part has exactly the machines that are wanted, all of
+// Done reports whether the part has exactly the machines that are wanted, all of
 // them ready at its version. It counts machines and nodes itself: the
 // conditions of Cluster API alone turn true too early.
 func (p Part) Done() bool {
 	return p.Settled && len(p.Machines) == p.Replicas && p.Ready() == p.Replicas
 }
 
-// ReadyAt tells whether machine and node are ready at the version, and the
+// ReadyAt reports whether machine and node are ready at the version, and the
 // machine made from the present templates.
 func (m Machine) ReadyAt(version v1alpha1.Version) bool {
 	return m.Ready && !m.Deleting && m.of(version) && m.Kubelet == version
@@ -249,7 +249,7 @@ func (m Machine) Unwell() bool {
 	return m.Phase == failed || m.Failed != "" || m.Node != "" && !m.Ready && !m.Deleting
 }
 
-// of tells whether the machine is as it is to be.
+// of reports whether the machine is as it is to be.
 func (m Machine) of(version v1alpha1.Version) bool {
 	return m.Version == version && !m.Outdated
 }

@@ -88,7 +88,7 @@ func (c Cluster) frozen() []Part {
 	return groups
 }
 
-// carriedOver tells whether the parts are what the topology asks for.
+// carriedOver reports whether the parts are what the topology asks for.
 func (c Cluster) carriedOver() bool {
 	if c.Topology == nil {
 		return true

@@ -170,7 +170,7 @@ func WithStatus(class *clusterv1.ClusterClass) *clusterv1.ClusterClass {
 	return class
 }
 
-// External tells whether patches of the class come from runtime extensions,
+// External reports whether patches of the class come from runtime extensions,
 // which nobody but Cluster API asks.
 func (c Class) External() bool {
 	for _, patch := range c.Spec.Patches {

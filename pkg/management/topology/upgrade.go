@@ -123,7 +123,7 @@ func (r Road) farthest(ctx context.Context, ends []v1alpha1.Version, controlPlan
 	return plan.Leg{}, first
 }
 
-// keeps tells whether workers are never too old beside the control plane, nor
+// keeps reports whether workers are never too old beside the control plane, nor
 // newer, on the way of a leg. What is too old at the beginning may stay so.
 func keeps(leg plan.Leg, policy skew.Policy, controlPlane, oldest v1alpha1.Version) error {
 	if oldest.IsZero() {

@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestPatiently: what is asked again, how often, and for how long.
-func TestPatiently(t *testing.T) {
+// TestRetrying: what is asked again, how often, and for how long.
+func TestRetrying(t *testing.T) {
 	t.Parallel()
 	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
 	tests := map[string]struct {
@@ -53,7 +53,7 @@ func TestPatiently(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				var asked []time.Duration
-				err := patiently(t.Context(), func() error {
+				err := retrying(t.Context(), func() error {
 					asked = append(asked, time.Since(began))
 					return test.err
 				})
@@ -73,9 +73,9 @@ func TestPatiently(t *testing.T) {
 	}
 }
 
-// TestPatientlyEnds: once ctx has ended nothing is asked, and the error says why
+// TestRetryingEnds: once ctx has ended nothing is asked, and the error says why
 // it ended.
-func TestPatientlyEnds(t *testing.T) {
+func TestRetryingEnds(t *testing.T) {
 	t.Parallel()
 	lost := &LockedError{Lost: true}
 	tests := map[string]struct {
@@ -104,11 +104,11 @@ func TestPatientlyEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, asked := test.end(t.Context()), 0
 				began := time.Now()
-				err := patiently(ctx, func() error { asked++; return refusedConnection() })
+				err := retrying(ctx, func() error { asked++; return refusedConnection() })
 				if took := time.Since(began); err != test.want || asked != 5 || took != time.Second { //nolint:errorlint // unchanged
 					t.Errorf("asked %d times in %s: %v", asked, took, err)
 				}
-				err = patiently(ctx, func() error { asked++; return nil })
+				err = retrying(ctx, func() error { asked++; return nil })
 				if err != test.want || asked != 5 { //nolint:errorlint // unchanged
 					t.Errorf("asked %d times: %v", asked, err)
 				}

@@ -18,61 +18,56 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // topologyOwner is the name under which Cluster API owns the fields of what it makes
 // for a topology.
 const topologyOwner = client.FieldOwner("capi-topology")
 
-// dropEntries takes those entries of the groups out of the topology that stayed in
-// it because others own fields of them too.
-func (f *follower) dropEntries(ctx context.Context, h handover) error {
-	return f.change(ctx, "Cluster", f.key.Name, func(cluster *unstructured.Unstructured) error {
-		return editEntries(cluster, func(name string, _ map[string]any) (bool, error) {
-			return !slices.Contains(h.groups, handedGroup{name, ofSpec}), nil
-		})
-	})
-}
-
 // read returns an object of the cluster as it is.
-func (f *follower) read(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
+func (x *execution) read(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(kind))
-	err := patiently(ctx, func() error { return f.c.Get(ctx, client.ObjectKey{Namespace: f.key.Namespace, Name: name}, object) })
+	err := retrying(ctx, func() error { return x.c.Get(ctx, client.ObjectKey{Namespace: x.key.Namespace, Name: name}, object) })
 	return object, err
 }
 
-// relabel gives the objects of a group into the hands of clusterctl-x, or back into
-// those of Cluster API. The MachineDeployment comes last: it is what tells whose
-// the group is.
-func (f *follower) relabel(ctx context.Context, part state.Part, to groupOwner) error {
-	_, name, _ := strings.Cut(part.Object, "/")
-	deployment, err := f.read(ctx, "MachineDeployment", name)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", part.Object, err)
+// transfer gives the objects of a group into the hands of clusterctl-x, or back into
+// those of Cluster API. The MachineDeployment comes last: it is what says whose the
+// group is.
+func (x *execution) transfer(ctx context.Context, a rollout.Transfer) error {
+	to := ofTopology
+	if a.Kind == plan.Detach {
+		to = ofSpec
 	}
-	if err := f.labelTemplates(ctx, deployment, to); err != nil {
+	_, name, _ := strings.Cut(a.Object, "/")
+	deployment, err := x.read(ctx, "MachineDeployment", name)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", a.Object, err)
+	}
+	if err := x.labelTemplates(ctx, deployment, to); err != nil {
 		return err
 	}
 	// Health checks have the name of what they look after.
-	err = f.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return f.hand(check, part.Name, to) })
+	err = x.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return x.hand(check, a.Group, to) })
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	return f.change(ctx, "MachineDeployment", name, func(deployment *unstructured.Unstructured) error {
-		if err := f.hand(deployment, part.Name, to); err != nil {
+	return x.change(ctx, "MachineDeployment", name, func(deployment *unstructured.Unstructured) error {
+		if err := x.hand(deployment, a.Group, to); err != nil {
 			return err
 		}
-		return handDeployment(deployment, part.Name, to)
+		return handDeployment(deployment, a.Group, to)
 	})
 }
 
 // change reads an object and writes it as it was changed, once more where somebody
 // else was faster. Nothing is written where nothing changes.
-func (f *follower) change(ctx context.Context, kind, name string, by func(*unstructured.Unstructured) error) error {
+func (x *execution) change(ctx context.Context, kind, name string, by func(*unstructured.Unstructured) error) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		object, err := f.read(ctx, kind, name)
+		object, err := x.read(ctx, kind, name)
 		if err != nil {
 			return fmt.Errorf("reading %s/%s: %w", kind, name, err)
 		}
@@ -84,7 +79,7 @@ func (f *follower) change(ctx context.Context, kind, name string, by func(*unstr
 			return nil
 		}
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-		if err := whileHeld(ctx, func() error { return f.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner) }); err != nil {
+		if err := whileHeld(ctx, func() error { return x.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner) }); err != nil {
 			return fmt.Errorf("writing %s/%s: %w", kind, name, err)
 		}
 		return nil
@@ -94,7 +89,7 @@ func (f *follower) change(ctx context.Context, kind, name string, by func(*unstr
 // labelTemplates marks what the machines of a group are made from, so that it is
 // removed when nothing uses it any more: Cluster API does that for its own groups
 // only.
-func (f *follower) labelTemplates(ctx context.Context, deployment *unstructured.Unstructured, to groupOwner) error {
+func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured.Unstructured, to groupOwner) error {
 	if to == ofTopology {
 		return nil // removing what is unused is right whoever made it
 	}
@@ -103,12 +98,12 @@ func (f *follower) labelTemplates(ctx context.Context, deployment *unstructured.
 		if err != nil || !found {
 			return err
 		}
-		template, err := f.c.referred(ctx, f.key.Namespace, schema.GroupKind{Group: reference["apiGroup"], Kind: reference["kind"]}, reference["name"])
+		template, err := x.c.referred(ctx, x.key.Namespace, schema.GroupKind{Group: reference["apiGroup"], Kind: reference["kind"]}, reference["name"])
 		if err != nil {
 			return err
 		}
-		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, ClusterLabel, f.key.Name))
-		if err := whileHeld(ctx, func() error { return f.c.Patch(ctx, template, patch, FieldOwner) }); err != nil {
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, ClusterLabel, x.key.Name))
+		if err := whileHeld(ctx, func() error { return x.c.Patch(ctx, template, patch, FieldOwner) }); err != nil {
 			return fmt.Errorf("labelling %s: %w", changes.ObjectName(template), err)
 		}
 	}
@@ -117,12 +112,12 @@ func (f *follower) labelTemplates(ctx context.Context, deployment *unstructured.
 
 // hand makes an object of a group one of clusterctl-x, or of Cluster API: whoever
 // owns its fields may change them and take them away.
-func (f *follower) hand(object *unstructured.Unstructured, group string, to groupOwner) error {
+func (x *execution) hand(object *unstructured.Unstructured, group string, to groupOwner) error {
 	labels := object.GetLabels()
 	from, by := FieldOwner, topologyOwner
 	if to == ofSpec {
 		from, by = topologyOwner, FieldOwner
-		labels[ClusterLabel], labels[WorkerNodeGroupLabel] = f.key.Name, group
+		labels[ClusterLabel], labels[WorkerNodeGroupLabel] = x.key.Name, group
 	} else {
 		delete(labels, ClusterLabel)
 	}
@@ -190,4 +185,30 @@ func giveFields(object *unstructured.Unstructured, from, to string) error {
 	given.FieldsV1.SetRawBytes(text)
 	object.SetManagedFields(append(kept, *given))
 	return nil
+}
+
+// editEntries changes the entries of worker node groups in the topology of a
+// Cluster, which may have fields that this release does not know. Those that edit is
+// false for are taken out.
+func editEntries(cluster *unstructured.Unstructured, edit func(name string, entry map[string]any) (bool, error)) error {
+	path := []string{"spec", "topology", "workers", "machineDeployments"}
+	entries, found, err := unstructured.NestedSlice(cluster.Object, path...)
+	if err != nil || !found {
+		return err
+	}
+	kept := make([]any, 0, len(entries))
+	for _, entry := range entries {
+		fields, is := entry.(map[string]any)
+		name, named := fields["name"].(string)
+		keep := true
+		if is && named {
+			if keep, err = edit(name, fields); err != nil {
+				return err
+			}
+		}
+		if keep {
+			kept = append(kept, entry)
+		}
+	}
+	return unstructured.SetNestedSlice(cluster.Object, kept, path...)
 }

@@ -15,7 +15,7 @@ import (
 // 20260706-worker-version-pinning).
 const versionField = "version"
 
-// TakesVersions tells whether Cluster API takes a version for a group of a topology
+// TakesVersions reports whether Cluster API takes a version for a group of a topology
 // itself. A schema with the field is not enough: a feature gate decides. So the API
 // server and the webhooks are asked what they make of it, with the versions that
 // the groups have, which change nothing.
@@ -59,30 +59,4 @@ func GiveVersions(cluster *unstructured.Unstructured, versions map[string]string
 		return true, unstructured.SetNestedField(entry, "", "metadata", "annotations", PinnedAnnotation)
 	})
 	return given, err
-}
-
-// editEntries changes the entries of worker node groups in the topology of a
-// Cluster, which may have fields that this release does not know. Those that edit is
-// false for are taken out.
-func editEntries(cluster *unstructured.Unstructured, edit func(name string, entry map[string]any) (bool, error)) error {
-	path := []string{"spec", "topology", "workers", "machineDeployments"}
-	entries, found, err := unstructured.NestedSlice(cluster.Object, path...)
-	if err != nil || !found {
-		return err
-	}
-	kept := make([]any, 0, len(entries))
-	for _, entry := range entries {
-		fields, is := entry.(map[string]any)
-		name, named := fields["name"].(string)
-		keep := true
-		if is && named {
-			if keep, err = edit(name, fields); err != nil {
-				return err
-			}
-		}
-		if keep {
-			kept = append(kept, entry)
-		}
-	}
-	return unstructured.SetNestedSlice(cluster.Object, kept, path...)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -29,22 +30,22 @@ func refusedConnection() error {
 // everyWrite are plans of which each begins with another kind of write.
 func everyWrite() map[string][]plan.Step {
 	return map[string][]plan.Step{
-		"control plane": {stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1")},
-		"cluster":       {beside(stepOf(plan.InPlace, "", ""))},
-		"in place":      {beside(stepOf(plan.InPlace, "", "", "md-0"))},
-		"templates":     {beside(stepOf(plan.Template, "v1.32.1", "v1.32.1", "md-0"))},
-		"workers":       {stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0")},
-		"new group":     {stepOf(plan.CreateWorkers, "", "v1.32.1", "new")},
-		"removal":       {stepOf(plan.RemoveWorkers, "v1.32.1", "", "md-0")},
+		"control plane": {rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")},
+		"cluster":       {rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))},
+		"in place":      {rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))},
+		"templates":     {rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0"))},
+		"workers":       {rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")},
+		"new group":     {rollouttest.Step(plan.CreateWorkers, "", "v1.32.1", "new")},
+		"removal":       {rollouttest.Step(plan.RemoveWorkers, "v1.32.1", "", "md-0")},
 	}
 }
 
 // goOn begins the run and lets it look once.
-func goOn(ctx context.Context, w *world, r *run) error {
-	if err := r.begin(ctx, w.seen); err != nil {
+func goOn(ctx context.Context, w *world, x *execution) error {
+	if err := x.begin(ctx, w.seen); err != nil {
 		return err
 	}
-	_, err := r.advance(ctx, w.seen)
+	_, err := x.advance(ctx, w.seen)
 	return err
 }
 
@@ -56,11 +57,11 @@ func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 	for name, steps := range everyWrite() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
 			held, lose := context.WithCancelCause(t.Context())
 			lose(lost)
-			r := w.run(aPlan(w.seen.Versions(), w.seen.Versions(), steps...), 1, nil)
-			err := r.c.explain(held, goOn(held, w, r))
+			x := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
+			err := x.c.explain(held, goOn(held, w, x))
 			if got := (*LockedError)(nil); !errors.As(err, &got) || got != lost {
 				t.Errorf("error is %v, want %v", err, lost)
 			}
@@ -71,11 +72,11 @@ func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 	}
 	t.Run("in the middle", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+		w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
 		held, lose := context.WithCancelCause(t.Context())
 		w.apply = func(*unstructured.Unstructured) error { lose(lost); return nil }
-		r := w.run(aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...), 1, nil)
-		err := r.c.explain(held, goOn(held, w, r))
+		x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...))
+		err := x.c.explain(held, goOn(held, w, x))
 		if got := (*LockedError)(nil); !errors.As(err, &got) || got != lost {
 			t.Errorf("error is %v, want %v", err, lost)
 		}
@@ -95,7 +96,7 @@ func TestRunIsPatient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
+				w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
 				back := time.Now().Add(5 * time.Second)
 				w.apply = func(*unstructured.Unstructured) error {
 					if time.Now().Before(back) {
@@ -103,14 +104,14 @@ func TestRunIsPatient(t *testing.T) {
 					}
 					return nil
 				}
-				r := w.run(aPlan(w.seen.Versions(), w.seen.Versions(), steps...), 1, nil)
-				if err := goOn(t.Context(), w, r); err != nil {
+				x := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
+				if err := goOn(t.Context(), w, x); err != nil {
 					t.Error(err)
 				}
 
 				w.apply = func(*unstructured.Unstructured) error { return refusedConnection() }
 				began := time.Now()
-				err := goOn(t.Context(), w, w.run(r.Plan, 1, nil))
+				err := goOn(t.Context(), w, w.run(x.Plan))
 				if took := time.Since(began); !errors.Is(err, syscall.ECONNREFUSED) || took < lockDuration/2 || took >= lockDuration-lockMargin {
 					t.Errorf("after %s: %v", took, err)
 				}
@@ -128,48 +129,48 @@ func TestRunStopsAt(t *testing.T) {
 		Moved  bool
 		Writes []string
 	}
-	of := func(w *world, r *run) error { return goOn(w.t.Context(), w, r) }
+	of := func(w *world, x *execution) error { return goOn(w.t.Context(), w, x) }
 	tests := map[string]struct {
-		run  func(w *world, r *run) error
+		run  func(w *world, x *execution) error
 		want result
 	}{
 		"a conflict": {
-			func(w *world, r *run) error {
+			func(w *world, x *execution) error {
 				w.apply = func(o *unstructured.Unstructured) error {
 					if o.GetKind() == "KubeadmControlPlane" {
 						return conflict
 					}
 					return nil
 				}
-				return of(w, r)
+				return of(w, x)
 			},
 			result{Err: `applying KubeadmControlPlane/c: Operation cannot be fulfilled on kubeadmcontrolplanes "c": somebody owns it`, Writes: controlPlaneTo("v1.33.1")},
 		},
 		"a cluster that is gone": {
-			func(w *world, r *run) error {
-				_, err := r.advance(w.t.Context(), state.Cluster{})
+			func(w *world, x *execution) error {
+				_, err := x.advance(w.t.Context(), state.Cluster{})
 				return err
 			},
 			result{Err: "somebody deleted it", Moved: true},
 		},
 		"a cluster that is being deleted": {
-			func(w *world, r *run) error { w.seen.Deleting = true; return of(w, r) }, result{Err: "somebody deleted it", Moved: true},
+			func(w *world, x *execution) error { w.seen.Deleting = true; return of(w, x) }, result{Err: "somebody deleted it", Moved: true},
 		},
 		"another version": {
-			func(w *world, r *run) error {
-				w.seen.ControlPlane.Version = versionsOf("v1.34.1").ControlPlane
-				return of(w, r)
+			func(w *world, x *execution) error {
+				w.seen.ControlPlane.Version = rollouttest.Versions("v1.34.1").ControlPlane
+				return of(w, x)
 			},
 			result{Err: "somebody changed KubeadmControlPlane/c: its version is v1.34.1, and the plan has v1.33.1", Moved: true},
 		},
 		"a group of which the MachineDeployment went away between the looks": {
-			func(w *world, r *run) error { delete(w.objects, "MachineDeployment/c-md-0"); return of(w, r) },
+			func(w *world, x *execution) error { delete(w.Objects, "MachineDeployment/c-md-0"); return of(w, x) },
 			result{Err: "somebody deleted MachineDeployment/c-md-0", Moved: true, Writes: controlPlaneTo("v1.33.1")},
 		},
 		"a group that would change in place and of which the MachineDeployment went away": {
-			func(w *world, _ *run) error {
-				delete(w.objects, "MachineDeployment/c-md-0")
-				return of(w, w.run(aPlan(w.seen.Versions(), w.seen.Versions(), everyWrite()["in place"]...), 1, nil))
+			func(w *world, _ *execution) error {
+				delete(w.Objects, "MachineDeployment/c-md-0")
+				return of(w, w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), everyWrite()["in place"]...)))
 			},
 			result{Err: "somebody deleted MachineDeployment/c-md-0", Moved: true},
 		},
@@ -177,9 +178,9 @@ func TestRunStopsAt(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
-			r := w.run(aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...), 1, nil)
-			err := test.run(w, r)
+			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...))
+			err := test.run(w, x)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -197,9 +198,33 @@ func TestRunStopsAt(t *testing.T) {
 // TestRunWithForce takes over fields, and only then.
 func TestRunWithForce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1"))
-	r := w.run(aPlan(w.seen.Versions(), versionsOf("v1.33.1"), everyWrite()["control plane"]...), 1, nil)
-	r.Force = true
-	w.begins(r)
-	w.sees(r, 0, "force DevMachineTemplate/c-v1.33.1", "force KubeadmControlPlane/c v1.33.1")
+	w := newWorld(t, rollouttest.Versions("v1.32.1"))
+	x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
+	x.Force = true
+	w.begins(x)
+	w.sees(x, 0, "force DevMachineTemplate/c-v1.33.1", "force KubeadmControlPlane/c v1.33.1")
+}
+
+// TestRunRecordsStepsThoughAWriteFails: the Event about a step that is done comes after the
+// writes of the next one, and though one of them fails.
+func TestRunRecordsStepsThoughAWriteFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"),
+		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")))
+	w.begins(x)
+	w.sees(x, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1")...)
+	w.Roll(controlPlane)
+	w.look()
+	failed := errors.New("no")
+	w.apply = func(*unstructured.Unstructured) error { return failed }
+	w.writes = nil
+	if _, err := x.advance(t.Context(), w.seen); !errors.Is(err, failed) {
+		t.Errorf("error is %v", err)
+	}
+	w.wrote("when one failed", []string{"apply DevMachineTemplate/c-v1.34.1"})
+	want := []string{"UpgradeBegun: upgrade to v1.34.1 in 2 steps", "UpgradeStepDone: step 1 of 2: the control plane from v1.32.1 to v1.33.1"}
+	if diff := cmp.Diff(want, w.events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
 }

@@ -1,4 +1,4 @@
-package management
+package rollout
 
 import (
 	"testing"
@@ -6,25 +6,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// TestFollowReplacesOneGroupAfterTheOther: of the groups that the topology does not have
+// TestTopologyReplacesOneGroupAfterTheOther: of the groups that the topology does not have
 // as many get other machines as may move at the same time.
-func TestFollowReplacesOneGroupAfterTheOther(t *testing.T) {
+func TestTopologyReplacesOneGroupAfterTheOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"))
-	step := beside(stepOf(plan.Template, "v1.33.1", "v1.33.1", "a", "b"))
-	step.Detached = true
-	p := aPlan(w.seen.Versions(), w.seen.Versions(), step)
-	rendering := &rendering{templates: map[string]string{"a": "-new", "b": "-new"}}
-	var queued [][]string
-	f := newFollower(w.client(), clusterKey(), Upgrade{
-		Plan: p, Managed: true, Concurrency: 1, Warn: func(text string) { t.Error(text) },
-		Show:   func(now rollout.Status) { queued = append(queued, now.Queued) },
-		Stages: []rollout.Objects{stageOf(p.Versions(0), rendering), stageOf(p.Versions(1), rendering)},
-	})
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"))
+	step := rollouttest.Detached(rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "a", "b")))
+	p := rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), step)
+	rendering := &rollouttest.Rendering{Templates: map[string]string{"a": "-new", "b": "-new"}}
+	r := w.runOf(Program{Plan: p, Topology: true, Concurrency: 1, Desired: []Objects{desiredAt(p.Versions(0), rendering), desiredAt(p.Versions(1), rendering)}})
+	r.begin()
 	looks := func(done bool, want ...string) {
 		t.Helper()
 		w.look()
@@ -33,7 +28,7 @@ func TestFollowReplacesOneGroupAfterTheOther(t *testing.T) {
 			w.seen.WorkerNodeGroups[i].Detached = true
 		}
 		w.writes = nil
-		got, err := f.advance(t.Context(), w.seen)
+		got, err := r.advance()
 		if err != nil || got != done {
 			t.Errorf("done is %t: %v", got, err)
 		}
@@ -47,10 +42,14 @@ func TestFollowReplacesOneGroupAfterTheOther(t *testing.T) {
 	}
 	looks(false, replaced("a")...)
 	looks(false)
-	w.roll("a")
+	w.Roll("a")
 	looks(false, replaced("b")...)
-	w.roll("b")
+	w.Roll("b")
 	looks(true)
+	var queued [][]string
+	for _, now := range r.shown {
+		queued = append(queued, now.Queued)
+	}
 	if diff := cmp.Diff([][]string{{"b"}, {"b"}, {}, {}}, queued); diff != "" {
 		t.Errorf("queued (-want +got):\n%s", diff)
 	}

@@ -1,7 +1,8 @@
-package management
+package rollout
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,7 +10,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
 
 // controlPlaneTo and groupTo are what is written to move a part.
@@ -32,24 +33,24 @@ const controlPlane = v1alpha1.ControlPlaneName
 // the one before it. Nothing is written twice.
 func TestRunInOrder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "pinned", "v1.31.1"))
-	w.objects["MachineDeployment/c-pinned"].SetAnnotations(map[string]string{besideAnnotation: "v1.32.1"})
-	p := aPlan(w.seen.Versions(), versionsOf("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1", "pinned", "v1.31.1"),
-		stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.ControlPlane, "v1.33.1", "v1.34.1"), stepOf(plan.Workers, "v1.32.1", "v1.34.1", "md-0", "md-1"))
+	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "pinned", "v1.31.1"))
+	w.Objects["MachineDeployment/c-pinned"].SetAnnotations(map[string]string{rollouttest.BesideAnnotation: "v1.32.1"})
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1", "pinned", "v1.31.1"),
+		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.34.1", "md-0", "md-1"))
 	r := w.run(p, 1, nil)
 	w.begins(r)
 	w.sees(r, 0, append(controlPlaneTo("v1.33.1"),
 		"apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 beside v1.33.1", "apply MachineDeployment/c-pinned v1.31.1 beside v1.33.1")...)
 	w.sees(r, 0)
-	w.roll(controlPlane)
+	w.Roll(controlPlane)
 	w.sees(r, 1, append(controlPlaneTo("v1.34.1"),
 		"apply MachineDeployment/c-md-0 v1.32.1 beside v1.34.1", "apply MachineDeployment/c-md-1 v1.32.1 beside v1.34.1", "apply MachineDeployment/c-pinned v1.31.1 beside v1.34.1")...)
-	w.roll(controlPlane)
+	w.Roll(controlPlane)
 	w.sees(r, 2, groupTo("md-0", "v1.34.1")...)
 	w.sees(r, 2)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.sees(r, 2, groupTo("md-1", "v1.34.1")...)
-	w.roll("md-1")
+	w.Roll("md-1")
 	w.ends(r)
 	want := []string{
 		"UpgradeBegun: upgrade to v1.34.1 in 3 steps", "UpgradeStepDone: step 1 of 3: the control plane from v1.32.1 to v1.33.1",
@@ -58,7 +59,7 @@ func TestRunInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, w.events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(w.run(p, 1, nil).Stages, r.Stages); diff != "" {
+	if diff := cmp.Diff(w.run(p, 1, nil).Desired, r.Desired); diff != "" {
 		t.Errorf("writing changed what is to be written (-before +after):\n%s", diff)
 	}
 }
@@ -66,18 +67,18 @@ func TestRunInOrder(t *testing.T) {
 // TestRunConcurrency: as many groups move as may, in the order of the step.
 func TestRunConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "d", "v1.32.1", "a", "v1.32.1", "c", "v1.32.1", "b", "v1.32.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "d", "v1.33.1", "a", "v1.33.1", "c", "v1.33.1", "b", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "d", "a", "c", "b"))
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "d", "v1.32.1", "a", "v1.32.1", "c", "v1.32.1", "b", "v1.32.1"))
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "d", "v1.33.1", "a", "v1.33.1", "c", "v1.33.1", "b", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "d", "a", "c", "b"))
 	r := w.run(p, 2, nil)
 	w.begins(r)
 	w.sees(r, 0, append(groupTo("d", "v1.33.1"), groupTo("a", "v1.33.1")...)...)
 	w.sees(r, 0)
-	w.roll("a")
+	w.Roll("a")
 	w.sees(r, 0, groupTo("c", "v1.33.1")...)
 	w.sees(r, 0)
-	w.roll("d", "c")
+	w.Roll("d", "c")
 	w.sees(r, 0, groupTo("b", "v1.33.1")...)
-	w.roll("b")
+	w.Roll("b")
 	w.ends(r)
 }
 
@@ -85,18 +86,18 @@ func TestRunConcurrency(t *testing.T) {
 // move, and is written nothing.
 func TestRunBesideUnderWay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"))
-	w.objects["MachineDeployment/c-a"].SetGeneration(2) // which Cluster API has not carried out
-	step := stepOf(plan.Workers, "v1.32.1", "v1.33.1", "a", "b", "c")
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"))
+	w.Objects["MachineDeployment/c-a"].SetGeneration(2) // which Cluster API has not carried out
+	step := rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "a", "b", "c")
 	step.WorkerNodeGroups[0].UnderWay = true
-	p := aPlan(versionsOf("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"), versionsOf("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "c", "v1.33.1"), step)
+	p := rollouttest.Plan(rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"), rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "c", "v1.33.1"), step)
 	r := w.run(p, 2, nil)
 	w.begins(r)
 	w.sees(r, 0, groupTo("b", "v1.33.1")...)
 	w.sees(r, 0)
-	w.roll("a")
+	w.Roll("a")
 	w.sees(r, 0, groupTo("c", "v1.33.1")...)
-	w.roll("b", "c")
+	w.Roll("b", "c")
 	w.ends(r)
 }
 
@@ -104,16 +105,16 @@ func TestRunBesideUnderWay(t *testing.T) {
 // step, whatever else is written before.
 func TestRunHolds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1"),
-		beside(stepOf(plan.InPlace, "", "", "md-0")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
-	r := w.run(p, 1, &rendering{labels: map[string]string{"md-0": "new"}, templates: map[string]string{"md-0": "-new"}})
+	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"),
+		rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
+	r := w.run(p, 1, &rollouttest.Rendering{Labels: map[string]string{"md-0": "new"}, Templates: map[string]string{"md-0": "-new"}})
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 label=new", "apply MachineHealthCheck/c-md-0")
 	w.sees(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 label=new beside v1.33.1")...)
-	w.roll(controlPlane)
+	w.Roll(controlPlane)
 	w.sees(r, 2, "apply DevMachineTemplate/c-md-0-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.33.1-new",
 		"apply MachineDeployment/c-md-0 v1.33.1 of v1.33.1-new label=new", "apply MachineHealthCheck/c-md-0")
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.ends(r)
 }
 
@@ -121,17 +122,17 @@ func TestRunHolds(t *testing.T) {
 // other, before it has the label of a group and afterwards.
 func TestRunTakesOverAGroup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1"),
-		beside(stepOf(plan.InPlace, "", "", "md-0")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
+	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"),
+		rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
 	r := w.run(p, 1, nil)
 	r.Claimed = []string{"md-0"}
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1", "apply MachineHealthCheck/c-md-0")
 	w.seen.WorkerNodeGroups[0].Foreign = true // the cache is behind
 	w.advances(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1")...)
-	w.roll(controlPlane)
+	w.Roll(controlPlane)
 	w.sees(r, 2, groupTo("md-0", "v1.33.1")...)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.ends(r)
 }
 
@@ -139,21 +140,21 @@ func TestRunTakesOverAGroup(t *testing.T) {
 // its machines are replaced; others need not wait for it.
 func TestRunScalesBeforeItRolls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
-	grown := beside(stepOf(plan.InPlace, "", "", "md-0"))
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	grown := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))
 	grown.WorkerNodeGroups[0].MachinesAdded = 2
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), grown, stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1"))
-	r := w.run(p, 1, &rendering{replicas: map[string]int64{"md-0": 3}})
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), grown, rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1"))
+	r := w.run(p, 1, &rollouttest.Rendering{Replicas: map[string]int64{"md-0": 3}})
 	stale := w.seen
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 x3 beside v1.33.1", "apply MachineHealthCheck/c-md-0")
 	w.seen = stale // the cache has the group at rest, as it was before
 	w.advances(r, 1, groupTo("md-1", "v1.33.1")...)
 	w.sees(r, 1)
-	w.roll("md-1")
+	w.Roll("md-1")
 	w.sees(r, 1)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.sees(r, 1, "apply DevMachineTemplate/c-md-0-v1.33.1", "apply KubeadmConfigTemplate/c-md-0-v1.33.1", "apply MachineDeployment/c-md-0 v1.33.1 x3", "apply MachineHealthCheck/c-md-0")
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.ends(r)
 }
 
@@ -161,22 +162,22 @@ func TestRunScalesBeforeItRolls(t *testing.T) {
 // count that changes too, and only once; the end waits for them.
 func TestRunReplacesMachinesBeside(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
-	grown := beside(stepOf(plan.InPlace, "", "", "md-0"))
+	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	grown := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))
 	grown.WorkerNodeGroups[0].MachinesAdded = 2
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"),
-		grown, beside(stepOf(plan.Template, "v1.32.1", "v1.32.1", "md-1", "md-0")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
-	r := w.run(p, 2, &rendering{replicas: map[string]int64{"md-0": 3}, templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"),
+		grown, rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-1", "md-0")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	r := w.run(p, 2, &rollouttest.Rendering{Replicas: map[string]int64{"md-0": 3}, Templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
 	w.begins(r,
 		"apply DevMachineTemplate/c-md-0-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.32.1-new", "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3", "apply MachineHealthCheck/c-md-0",
 		"apply DevMachineTemplate/c-md-1-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.32.1-new", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new", "apply MachineHealthCheck/c-md-1")
 	w.sees(r, 2, append(controlPlaneTo("v1.33.1"),
 		"apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3 beside v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new beside v1.33.1")...)
-	w.roll(controlPlane)
+	w.Roll(controlPlane)
 	w.sees(r, 3)
-	w.roll("md-1")
+	w.Roll("md-1")
 	w.sees(r, 3)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.ends(r)
 }
 
@@ -185,12 +186,12 @@ func TestRunReplacesMachinesBeside(t *testing.T) {
 // turn comes later keeps its templates, whatever else is written of it.
 func TestRunReplacesOneGroupAfterTheOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"))
-	grown := beside(stepOf(plan.InPlace, "", "", "md-1"))
+	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"))
+	grown := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))
 	grown.WorkerNodeGroups[0].MachinesAdded = 2
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"),
-		grown, beside(stepOf(plan.Template, "v1.32.1", "v1.32.1", "md-0", "md-1", "md-2")), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
-	r := w.run(p, 1, &rendering{replicas: map[string]int64{"md-1": 3}, templates: map[string]string{"md-0": "-new", "md-1": "-new", "md-2": "-new"}})
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"),
+		grown, rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0", "md-1", "md-2")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	r := w.run(p, 1, &rollouttest.Rendering{Replicas: map[string]int64{"md-1": 3}, Templates: map[string]string{"md-0": "-new", "md-1": "-new", "md-2": "-new"}})
 	replaced := func(group, more string) []string {
 		name := "c-" + group
 		return []string{
@@ -201,16 +202,16 @@ func TestRunReplacesOneGroupAfterTheOther(t *testing.T) {
 	w.begins(r, append([]string{"apply MachineDeployment/c-md-1 v1.32.1 x3", "apply MachineHealthCheck/c-md-1"}, replaced("md-0", "")...)...)
 	w.sees(r, 2, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new beside v1.33.1",
 		"apply MachineDeployment/c-md-1 v1.32.1 x3 beside v1.33.1", "apply MachineDeployment/c-md-2 v1.32.1 beside v1.33.1")...)
-	w.roll("md-1") // the count
+	w.Roll("md-1") // the count
 	w.sees(r, 2)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.sees(r, 2, replaced("md-1", " x3 beside v1.33.1")...)
-	w.roll(controlPlane)
+	w.Roll(controlPlane)
 	w.sees(r, 3)
-	w.roll("md-1")
+	w.Roll("md-1")
 	w.sees(r, 3, replaced("md-2", " beside v1.33.1")...)
 	w.sees(r, 3)
-	w.roll("md-2")
+	w.Roll("md-2")
 	w.ends(r)
 }
 
@@ -218,21 +219,21 @@ func TestRunReplacesOneGroupAfterTheOther(t *testing.T) {
 // nothing, and what replaces machines afterwards waits for it.
 func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"))
-	w.objects["MachineDeployment/c-md-0"].SetGeneration(2) // which Cluster API has not carried out
-	p := aPlan(versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), versionsOf("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"),
-		underWay(stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0")), stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-0", "md-1"))
-	r := w.run(p, 1, &rendering{templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"))
+	w.Objects["MachineDeployment/c-md-0"].SetGeneration(2) // which Cluster API has not carried out
+	p := rollouttest.Plan(rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"),
+		rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")), rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0", "md-1"))
+	r := w.run(p, 1, &rollouttest.Rendering{Templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
 	w.begins(r)
 	w.sees(r, 0)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.sees(r, 1,
 		"apply DevMachineTemplate/c-md-0-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.33.1-new", "apply MachineDeployment/c-md-0 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-0")
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.sees(r, 1,
 		"apply DevMachineTemplate/c-md-1-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.33.1-new", "apply MachineDeployment/c-md-1 v1.33.1 of v1.33.1-new", "apply MachineHealthCheck/c-md-1")
 	w.sees(r, 1)
-	w.roll("md-1")
+	w.Roll("md-1")
 	w.ends(r)
 }
 
@@ -240,12 +241,12 @@ func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
 // unless one of its machines has become ready by then.
 func TestRunGoesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), stepOf(plan.Workers, "v1.33.1", "v1.32.1", "md-0"))
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), rollouttest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-0"))
 	late := w.run(p, 1, nil)
 	w.begins(late)
-	var moved *rollout.StalePlanError
-	if _, err := late.advance(t.Context(), w.seen); !errors.As(err, &moved) {
+	var moved *StalePlanError
+	if _, err := late.advance(); !errors.As(err, &moved) {
 		t.Errorf("a group with a ready machine goes back: %v", err)
 	}
 	for i := range w.seen.WorkerNodeGroups[0].Machines {
@@ -256,7 +257,7 @@ func TestRunGoesBack(t *testing.T) {
 	back := groupTo("md-0", "v1.32.1")
 	back[2] += " beside v1.33.1"
 	w.advances(r, 0, back...)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.ends(r)
 }
 
@@ -264,16 +265,16 @@ func TestRunGoesBack(t *testing.T) {
 // deleted, once they are seen and only once.
 func TestRunCreatesAndRemovesGroups(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "old-0", "v1.33.1", "old-1", "v1.33.1", "old-2", "v1.33.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "new-0", "v1.33.1", "new-1", "v1.33.1"),
-		stepOf(plan.CreateWorkers, "", "v1.33.1", "new-0", "new-1"), stepOf(plan.RemoveWorkers, "v1.33.1", "", "old-0", "old-1", "old-2"))
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "old-0", "v1.33.1", "old-1", "v1.33.1", "old-2", "v1.33.1"))
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "new-0", "v1.33.1", "new-1", "v1.33.1"),
+		rollouttest.Step(plan.CreateWorkers, "", "v1.33.1", "new-0", "new-1"), rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "old-0", "old-1", "old-2"))
 	r := w.run(p, 1, nil)
 	w.begins(r)
 	w.sees(r, 0, append(groupTo("new-0", "v1.33.1"), groupTo("new-1", "v1.33.1")...)...)
-	w.roll("new-1")
+	w.Roll("new-1")
 	w.sees(r, 0)
-	delete(w.objects, "MachineDeployment/c-old-1") // by somebody else, just now
-	w.roll("new-0")
+	delete(w.Objects, "MachineDeployment/c-old-1") // by somebody else, just now
+	w.Roll("new-0")
 	stale := w.seen
 	w.look()
 	for i, group := range stale.WorkerNodeGroups { // the cache has not seen it
@@ -281,7 +282,7 @@ func TestRunCreatesAndRemovesGroups(t *testing.T) {
 			w.seen.WorkerNodeGroups = append(w.seen.WorkerNodeGroups, stale.WorkerNodeGroups[i])
 		}
 	}
-	w.advances(r, 1, "delete ns MachineDeployment/c-old-0 Foreground", "delete ns MachineDeployment/c-old-1 Foreground", "delete ns MachineDeployment/c-old-2 Foreground")
+	w.advances(r, 1, "remove MachineDeployment/c-old-0", "remove MachineDeployment/c-old-1", "remove MachineDeployment/c-old-2")
 	w.advances(r, 1)
 	w.ends(r)
 }
@@ -290,8 +291,8 @@ func TestRunCreatesAndRemovesGroups(t *testing.T) {
 // step of its own takes them along, though a rollout of it is under way.
 func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 	t.Parallel()
-	inPlace := beside(stepOf(plan.InPlace, "", ""))
-	changed := &rendering{replicas: map[string]int64{controlPlane: 3}, cluster: "new"}
+	inPlace := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))
+	changed := &rollouttest.Rendering{Replicas: map[string]int64{controlPlane: 3}, Cluster: "new"}
 	const cluster, grown = "apply Cluster/c label=new", "apply KubeadmControlPlane/c v1.32.1 x3"
 	tests := map[string]struct {
 		step  []plan.Step // after the change
@@ -300,22 +301,22 @@ func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 		then  []string
 	}{
 		"nothing else":           {nil, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
-		"a rollout is under way": {[]plan.Step{underWay(stepOf(plan.ControlPlane, "v1.31.1", "v1.32.1"))}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
-		"a step of its own": {[]plan.Step{stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1")}, 1, []string{cluster}, []string{
+		"a rollout is under way": {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.ControlPlane, "v1.31.1", "v1.32.1"))}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
+		"a step of its own": {[]plan.Step{rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")}, 1, []string{cluster}, []string{
 			"apply DevMachineTemplate/c-v1.33.1", "apply KubeadmControlPlane/c v1.33.1 x3", "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1",
 		}},
-		"other machines": {[]plan.Step{stepOf(plan.Template, "v1.32.1", "v1.32.1")}, 1, []string{cluster}, []string{"apply DevMachineTemplate/c-v1.32.1", grown}},
-		"a group":        {[]plan.Step{stepOf(plan.RemoveWorkers, "v1.32.1", "", "md-0")}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, []string{"delete ns MachineDeployment/c-md-0 Foreground"}},
+		"other machines": {[]plan.Step{rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1")}, 1, []string{cluster}, []string{"apply DevMachineTemplate/c-v1.32.1", grown}},
+		"a group":        {[]plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.32.1", "", "md-0")}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, []string{"remove MachineDeployment/c-md-0"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
-			p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), append([]plan.Step{inPlace}, test.step...)...)
+			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), append([]plan.Step{inPlace}, test.step...)...)
 			r := w.run(p, 1, changed)
 			w.begins(r, test.begin...)
 			w.sees(r, test.at, test.then...)
-			w.roll(controlPlane)
+			w.Roll(controlPlane)
 			w.ends(r)
 		})
 	}
@@ -326,14 +327,14 @@ func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 // group would have then waits for the group.
 func TestRunAfterTheClusterAsAWhole(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.32.1", "md-0", "v1.32.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.32.1"), stepOf(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
 	r := w.run(p, 1, nil)
-	r.Stages[1].Cluster[0].SetLabels(map[string]string{"label": "later"})
-	r.Stages[1].Parts["md-0"] = append([]*unstructured.Unstructured{made("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", "new", "", nil)}, r.Stages[1].Parts["md-0"][3])
+	r.Desired[1].Cluster[0].SetLabels(map[string]string{"label": "later"})
+	r.Desired[1].Parts["md-0"] = append([]*unstructured.Unstructured{rollouttest.Object("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", "new", "", nil)}, r.Desired[1].Parts["md-0"][3])
 	w.begins(r)
 	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply Cluster/c label=later")...)
-	w.roll(controlPlane)
+	w.Roll(controlPlane)
 	w.ends(r)
 }
 
@@ -341,12 +342,12 @@ func TestRunAfterTheClusterAsAWhole(t *testing.T) {
 // stands, and does not stand for the step of the same group.
 func TestRunBesideComesFirst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.32.1"))
-	p := aPlan(w.seen.Versions(), versionsOf("v1.33.1", "md-0", "v1.33.1"), stepOf(plan.Workers, "v1.32.1", "v1.33.1", "md-0"), beside(stepOf(plan.InPlace, "", "", "md-0")))
+	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
+	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"), rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")))
 	r := w.run(p, 1, nil)
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1", "apply MachineHealthCheck/c-md-0")
 	w.sees(r, 0, groupTo("md-0", "v1.33.1")...)
-	w.roll("md-0")
+	w.Roll("md-0")
 	w.ends(r)
 }
 
@@ -356,34 +357,32 @@ func TestRunOfAStaleCache(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		steps []plan.Step
-		r     rendering
+		r     rollouttest.Rendering
 		at    int
 	}{
-		"other machines of the control plane": {[]plan.Step{stepOf(plan.Template, "v1.33.1", "v1.33.1")}, rendering{templates: map[string]string{controlPlane: "-new"}}, 0},
-		"other machines of a group":           {[]plan.Step{stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-0")}, rendering{templates: map[string]string{"md-0": "-new"}}, 0},
-		"other machines of a group, beside":   {[]plan.Step{beside(stepOf(plan.Template, "v1.33.1", "v1.33.1", "md-0"))}, rendering{templates: map[string]string{"md-0": "-new"}}, 1},
-		"the count of a group":                {[]plan.Step{beside(stepOf(plan.InPlace, "", "", "md-0"))}, rendering{replicas: map[string]int64{"md-0": 0}}, 1},
-		"the count of the control plane":      {[]plan.Step{beside(stepOf(plan.InPlace, "", ""))}, rendering{replicas: map[string]int64{controlPlane: 3}}, 1},
+		"other machines of the control plane": {[]plan.Step{rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1")}, rollouttest.Rendering{Templates: map[string]string{controlPlane: "-new"}}, 0},
+		"other machines of a group":           {[]plan.Step{rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0")}, rollouttest.Rendering{Templates: map[string]string{"md-0": "-new"}}, 0},
+		"other machines of a group, beside":   {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0"))}, rollouttest.Rendering{Templates: map[string]string{"md-0": "-new"}}, 1},
+		"the count of a group":                {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))}, rollouttest.Rendering{Replicas: map[string]int64{"md-0": 0}}, 1},
+		"the count of the control plane":      {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))}, rollouttest.Rendering{Replicas: map[string]int64{controlPlane: 3}}, 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, versionsOf("v1.33.1", "md-0", "v1.33.1"))
+			w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))
 			stale := w.seen
-			r := w.run(aPlan(w.seen.Versions(), w.seen.Versions(), test.steps...), 1, &test.r)
-			if err := r.begin(t.Context(), w.seen); err != nil {
-				t.Fatal(err)
-			}
+			r := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), test.steps...), 1, &test.r)
+			r.begin()
+			w.seen = stale
 			for range 2 {
-				done, err := r.advance(t.Context(), stale)
-				if err != nil || done {
+				if done, err := r.advance(); err != nil || done {
 					t.Fatalf("done is %t, error is %v", done, err)
 				}
 			}
-			if diff := cmp.Diff([]int{test.at, test.at}, w.shown); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
+			if got := []int{r.shown[0].Step, r.shown[1].Step}; !slices.Equal(got, []int{test.at, test.at}) {
+				t.Errorf("steps are %v, want %d", got, test.at)
 			}
-			w.roll(controlPlane, "md-0")
+			w.Roll(controlPlane, "md-0")
 			w.ends(r)
 		})
 	}

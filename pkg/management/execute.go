@@ -1,0 +1,250 @@
+package management
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// execution is an upgrade on its way: it does what the engine says.
+type execution struct {
+	c   *Client
+	key client.ObjectKey
+	Upgrade
+	uid      string
+	engine   rollout.Engine
+	progress rollout.Progress
+}
+
+func newExecution(c *Client, key client.ObjectKey, upgrade Upgrade) *execution {
+	return &execution{c: c, key: key, Upgrade: upgrade, engine: rollout.New(key.String(), upgrade.Program)}
+}
+
+// begin makes the changes that wait for nothing.
+func (x *execution) begin(ctx context.Context, cluster state.Cluster) error {
+	x.uid = cluster.UID
+	actions, progress := x.engine.Begin(cluster)
+	x.progress = progress
+	_, err := x.do(ctx, actions)
+	return err
+}
+
+// advance does what can be done at a state of the cluster.
+func (x *execution) advance(ctx context.Context, cluster state.Cluster) (verdict, error) {
+	for {
+		turn, stopped := x.engine.Next(cluster, time.Now(), x.progress)
+		x.progress = turn.Progress
+		postponed, err := x.do(ctx, turn.Actions)
+		if err == nil {
+			err = x.explain(stopped)
+		}
+		if err == nil && turn.Again && !postponed {
+			continue
+		}
+		if !isGone(cluster) {
+			x.Show(x.engine.Status(turn.Cluster, x.progress))
+		}
+		return verdict{done: turn.Done, again: turn.LookAgain()}, err
+	}
+}
+
+// explain puts the engine's error about an unhealthy cluster as the preflight does.
+func (x *execution) explain(err error) error {
+	unhealthy := (*rollout.UnhealthyError)(nil)
+	if !errors.As(err, &unhealthy) {
+		return err
+	}
+	refused := &PreflightError{Cluster: x.key.String(), Step: unhealthy.Place(), Waited: unhealthy.Waited}
+	for _, reason := range healthReasons(unhealthy.Cluster, unhealthy.Parts) {
+		refused.Findings = append(refused.Findings, plan.Finding{Check: CheckHealth, Reason: reason})
+	}
+	return refused
+}
+
+// do does actions in their order, and notes what came of them. It reports whether
+// Cluster API does not take one of them yet. After an error it records Events only.
+func (x *execution) do(ctx context.Context, actions []rollout.Action) (postponed bool, failed error) {
+	for _, action := range actions {
+		if _, records := action.(rollout.RecordEvent); failed != nil && !records {
+			continue
+		}
+		written, err := x.doOne(ctx, action)
+		if errors.Is(err, errPostponed) {
+			postponed, err = true, nil
+		}
+		if err != nil {
+			failed = err
+			continue
+		}
+		x.progress = x.progress.After(action, written...)
+	}
+	return postponed, failed
+}
+
+// doOne returns the objects that were written, as the API server has them then.
+func (x *execution) doOne(ctx context.Context, action rollout.Action) ([]*unstructured.Unstructured, error) {
+	switch a := action.(type) {
+	case rollout.Apply:
+		return x.apply(ctx, a.Object)
+	case rollout.ApplyInPlace:
+		return x.applyInPlace(ctx, a.Object)
+	case rollout.ApplyTopology:
+		return x.applyTopology(ctx, a.Object)
+	case rollout.Pause:
+		return x.pause(ctx, a)
+	case rollout.Restore:
+		return nil, x.restore(ctx, a.Objects)
+	case rollout.Remove:
+		return nil, x.remove(ctx, a.Object)
+	case rollout.Annotate:
+		return nil, x.annotate(ctx, a)
+	case rollout.Transfer:
+		return nil, x.transfer(ctx, a)
+	case rollout.RecordHold:
+		x.recordHold(ctx, a.Hold)
+	case rollout.RecordEvent:
+		x.c.tell(ctx, x.key, x.uid, a.Reason, a.Message)
+	case rollout.Warn:
+		x.Warn(a.Text)
+	}
+	return nil, nil
+}
+
+// apply writes an object.
+func (x *execution) apply(ctx context.Context, object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	options := []client.ApplyOption{FieldOwner}
+	if x.Force {
+		options = append(options, client.ForceOwnership)
+	}
+	var written *unstructured.Unstructured
+	err := whileHeld(ctx, func() error {
+		written = object.DeepCopy()
+		return x.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(written), options...)
+	})
+	if conflict := conflictOf(conflicts(object, err)); conflict != nil {
+		return nil, conflict
+	}
+	if err != nil {
+		return nil, fmt.Errorf("applying %s: %w", changes.ObjectName(object), err)
+	}
+	return []*unstructured.Unstructured{written}, nil
+}
+
+// applyInPlace writes an object with what it has now of all that machines are replaced
+// for.
+func (x *execution) applyInPlace(ctx context.Context, object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	var live *unstructured.Unstructured
+	err := retrying(ctx, func() (err error) {
+		live, err = x.c.live(ctx, object)
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, &rollout.StalePlanError{Cluster: x.key.String(), Reasons: []string{"somebody deleted " + changes.ObjectName(object)}}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
+	}
+	held := object.DeepCopy()
+	if err := changes.Hold(held, live); err != nil {
+		return nil, err
+	}
+	return x.apply(ctx, held)
+}
+
+// restore writes the templates that live objects refer to and that are not there. They
+// are named after their content, so that no machine is replaced for one that is back.
+func (x *execution) restore(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if !changes.IsTemplate(object.GetKind()) {
+			continue
+		}
+		missed := false
+		err := retrying(ctx, func() error {
+			_, err := x.c.live(ctx, object)
+			if apierrors.IsNotFound(err) {
+				missed, err = x.c.missed(ctx, object, objects)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
+		}
+		if !missed {
+			continue
+		}
+		if _, err := x.apply(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes a MachineDeployment with its machines.
+func (x *execution) remove(ctx context.Context, object string) error {
+	_, name, _ := strings.Cut(object, "/")
+	deployment := &clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: x.key.Namespace, Name: name}}
+	err := whileHeld(ctx, func() error {
+		return client.IgnoreNotFound(x.c.Delete(ctx, deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
+	})
+	if err != nil {
+		return fmt.Errorf("deleting %s: %w", object, err)
+	}
+	return nil
+}
+
+// annotate gives an object one annotation.
+func (x *execution) annotate(ctx context.Context, a rollout.Annotate) error {
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, a.Key, a.Value))
+	err := whileHeld(ctx, func() error { return client.IgnoreNotFound(x.c.Patch(ctx, a.Object.DeepCopy(), patch, FieldOwner)) })
+	if err != nil {
+		return fmt.Errorf("annotating %s: %w", changes.ObjectName(a.Object), err)
+	}
+	return nil
+}
+
+// recordHold says on the Cluster what its upgrade waits for.
+func (x *execution) recordHold(ctx context.Context, hold *state.Hold) {
+	if err := x.c.tellHeld(ctx, x.key, hold); err != nil && ctx.Err() == nil {
+		x.Warn(fmt.Sprintf("the Cluster could not be told what its upgrade waits for: %v", err))
+	}
+}
+
+// pause writes the Cluster, paused, with a mark that says why.
+func (x *execution) pause(ctx context.Context, a rollout.Pause) ([]*unstructured.Unstructured, error) {
+	mark, err := json.Marshal(state.Pause{Why: a.Why, By: identity(), Since: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return nil, err
+	}
+	paused := a.Object.DeepCopy()
+	for _, field := range []struct {
+		value any
+		path  []string
+	}{{true, []string{"spec", "paused"}}, {string(mark), []string{"metadata", "annotations", PauseAnnotation}}} {
+		if err := unstructured.SetNestedField(paused.Object, field.value, field.path...); err != nil {
+			return nil, err
+		}
+	}
+	written, err := x.apply(ctx, paused)
+	if err != nil {
+		return nil, err
+	}
+	return written, x.change(ctx, "Cluster", x.key.Name, func(cluster *unstructured.Unstructured) error {
+		return editEntries(cluster, func(name string, _ map[string]any) (bool, error) { return !slices.Contains(a.Drop, name), nil })
+	})
+}

@@ -1,0 +1,151 @@
+package rollout
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Turn is what comes next.
+type Turn struct {
+	// Actions are to be done in their order. Those that are RecordEvents are to be done
+	// even where one before them failed.
+	Actions []Action
+	// Progress is what After is asked of, for each action that was done.
+	Progress Progress
+	// Again is true where there may be more to do for the same state of the cluster once
+	// the actions are done. Otherwise the next turn is for another state.
+	Again bool
+	// Done is true at the end of the plan.
+	Done bool
+	// Cluster is the cluster with what its upgrade waits for.
+	Cluster state.Cluster
+}
+
+// LookAgain returns when there is another turn though nothing changed; zero where there
+// is none.
+func (t Turn) LookAgain() time.Time {
+	if t.Progress.mending == nil {
+		return time.Time{}
+	}
+	return t.Progress.mending.Until
+}
+
+// turn is a Turn on its way.
+type turn struct {
+	Engine
+	now state.Cluster
+	at  time.Time
+	p   Progress
+	// waited is what the next step waited for at the turn before.
+	waited  *state.Mending
+	actions []Action
+	again   bool
+}
+
+// Begin returns what waits for nothing in a cluster, and the progress to begin with.
+func (e Engine) Begin(cluster state.Cluster) ([]Action, Progress) {
+	t := &turn{Engine: e, now: cluster, p: Progress{
+		begun: map[string]bool{}, scaled: map[string]bool{},
+		last: map[string]*unstructured.Unstructured{}, generations: map[string]int64{},
+	}}
+	t.do(RecordEvent{"UpgradeBegun", fmt.Sprintf("upgrade to %s in %d steps", e.Plan.To.ControlPlane, len(e.Plan.Steps))}, Restore{e.Desired[0].All()})
+	e.driver.begin(t)
+	return t.actions, t.p
+}
+
+// Next returns what is to be done for a cluster as it is seen at a time. The error is a
+// *StalePlanError or an *UnhealthyError; the actions are to be done all the same.
+func (e Engine) Next(cluster state.Cluster, at time.Time, p Progress) (Turn, error) {
+	t := &turn{Engine: e, now: cluster, at: at, p: p.clone()}
+	done, err := t.next()
+	t.recordSteps()
+	return Turn{Actions: t.actions, Progress: t.p, Again: t.again, Done: done, Cluster: t.now}, err
+}
+
+func (t *turn) next() (bool, error) {
+	if t.now.Name == "" || t.now.Deleting {
+		return false, t.stale("somebody deleted it")
+	}
+	t.now = t.now.Claim(t.Claimed)
+	if reasons := t.driver.disturbed(t); len(reasons) > 0 {
+		return false, t.stale(reasons...)
+	}
+	t.replaceMachines()
+	if t.again {
+		return false, nil
+	}
+	t.waited, t.p.mending = t.p.mending, nil
+	for t.p.step < len(t.Plan.Steps) {
+		done, err := t.driver.take(t)
+		if !done || t.again || err != nil {
+			return false, err
+		}
+		if reasons := t.driver.disturbed(t); len(reasons) > 0 {
+			return false, t.stale(reasons...)
+		}
+	}
+	return !t.again && t.driver.arrived(t), nil
+}
+
+// do adds actions after which the cluster is looked at anew.
+func (t *turn) do(actions ...Action) { t.actions = append(t.actions, actions...) }
+
+// write adds actions whose outcome alone decides how it goes on.
+func (t *turn) write(actions ...Action) {
+	t.do(actions...)
+	t.again = t.again || len(actions) > 0
+}
+
+// recordSteps records the end of steps. It comes after all writes: machines come first.
+func (t *turn) recordSteps() {
+	for i := t.p.recorded; i < t.p.step; i++ {
+		if step := t.Plan.Steps[i]; !step.Beside {
+			t.do(RecordEvent{"UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", i+1, len(t.Plan.Steps), step)})
+		}
+	}
+	t.p.recorded = t.p.step
+}
+
+// step is the present one.
+func (t *turn) step() plan.Step { return t.Plan.Steps[t.p.step] }
+
+// stale is the error for a cluster that is not what the plan expects.
+func (e Engine) stale(reasons ...string) error {
+	return &StalePlanError{Cluster: e.cluster, Reasons: reasons}
+}
+
+// waitsBefore reports whether the steps from first on, up to the one before end, wait
+// for a hold or for the health of the cluster.
+func (t *turn) waitsBefore(first, end int) (bool, error) {
+	if len(t.p.begun) > 0 {
+		return false, nil
+	}
+	if t.waitsAtHold() {
+		return true, nil
+	}
+	return t.waitsForHealth(first, end)
+}
+
+// waitsAtHold reports whether a hold keeps the upgrade from its next step. It is
+// recorded on the Cluster, and again where that was taken away.
+func (t *turn) waitsAtHold() bool {
+	hold := t.Plan.Held(t.p.step, t.Continued, t.now.Holds)
+	t.now.Held = hold
+	text := ""
+	if hold != nil {
+		text = hold.String()
+	}
+	// What a run on groups has not recorded it does not take back: another run may wait.
+	missing := hold != nil && !t.now.ToldHeld
+	outdated := hold == nil && t.now.ToldHeld && len(t.Groups) == 0
+	if text != t.p.hold || missing || outdated {
+		t.p.hold, t.now.ToldHeld = text, hold != nil
+		t.do(RecordHold{hold})
+	}
+	return hold != nil
+}

@@ -1,0 +1,126 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// shortestWait is how long an upgrade waits at least, before a step of the control
+// plane, until the cluster is healthy: a machine that a group lost has to be made, and to
+// become a node.
+const shortestWait = 10 * time.Minute
+
+// UnhealthyError says that a step did not begin because the cluster was not healthy.
+type UnhealthyError struct {
+	Plan plan.Plan
+	// Step is the index of the step.
+	Step   int
+	Waited time.Duration
+	// Cluster is as it was seen last, Parts are those that are not as wanted.
+	Cluster state.Cluster
+	Parts   []state.Part
+}
+
+// Place is the step, with its number.
+func (e *UnhealthyError) Place() string {
+	return fmt.Sprintf("step %d of %d (%s)", e.Step+1, len(e.Plan.Steps), e.Plan.Steps[e.Step])
+}
+
+func (e *UnhealthyError) Error() string {
+	return fmt.Sprintf("cluster %s/%s was not healthy after %s of waiting, so %s did not begin", e.Cluster.Namespace, e.Cluster.Name, e.Waited, e.Place())
+}
+
+// waitsForHealth reports whether the steps from first on, up to the one before end, wait
+// until the cluster is healthy. Cluster API makes no machine for a worker node group
+// while the control plane rolls, so that a group gets between two steps of the control
+// plane what it lost during the first one. The error is an *UnhealthyError once the time
+// is over.
+func (t *turn) waitsForHealth(first, end int) (bool, error) {
+	if !t.looksAtHealth(first, end) {
+		return false, nil
+	}
+	parts := Unwell(t.now, t.ahead(first), t.Groups, t.wellEnough)
+	if len(parts) == 0 && t.now.Infrastructure == "" {
+		return false, nil
+	}
+	t.p.mending = &state.Mending{Parts: []string{}, Since: t.at, Until: t.at.Add(max(shortestWait, t.NodeStartup))}
+	if t.waited != nil {
+		t.p.mending.Since, t.p.mending.Until = t.waited.Since, t.waited.Until
+	}
+	for _, part := range parts {
+		t.p.mending.Parts = append(t.p.mending.Parts, part.Name)
+	}
+	t.now.Mending = t.p.mending
+	if t.at.Before(t.p.mending.Until) {
+		return true, nil
+	}
+	return true, &UnhealthyError{Plan: t.Plan, Step: first, Waited: t.p.mending.Until.Sub(t.p.mending.Since), Cluster: t.now, Parts: parts}
+}
+
+// looksAtHealth reports whether one of the steps rolls the control plane, after a step
+// that replaced machines. Before the first one the preflight has looked, which lets pass
+// what an earlier run left on its way: so that an upgrade that is continued waits there
+// too.
+func (t *turn) looksAtHealth(first, end int) bool {
+	after := slices.ContainsFunc(t.Plan.Steps[:first], func(s plan.Step) bool { return !s.Beside && len(s.Parts()) > 0 })
+	rolls := slices.ContainsFunc(t.Plan.Steps[first:end], func(s plan.Step) bool { return s.Moves(v1alpha1.ControlPlaneName) && !s.UnderWay })
+	return (after || t.Continued) && rolls && !t.IgnoreHealth
+}
+
+// ahead is the plan from a step on, with the concurrent steps, which were begun.
+func (t *turn) ahead(first int) plan.Plan {
+	var p plan.Plan
+	for i, step := range t.Plan.Steps {
+		if i >= first || step.Beside {
+			p.Steps = append(p.Steps, step)
+		}
+	}
+	return p
+}
+
+// wellEnough reports whether a part keeps no step waiting though it is not as wanted:
+// surplus machines go, or those come that the upgrade itself asked for.
+func (t *turn) wellEnough(part state.Part) bool {
+	scaled := slices.ContainsFunc(t.Plan.Steps, func(s plan.Step) bool { return s.Beside && s.Group(part.Name).Scales() })
+	return part.Name != v1alpha1.ControlPlaneName && part.ComesUp() && (scaled || part.Ready() >= part.Replicas)
+}
+
+// Unwell returns the parts of a cluster that are not as wanted, besides those that the
+// plan mends or that a rollout on its way is at work on, and those that are well enough.
+// Where groups are given it looks at no others.
+func Unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func(state.Part) bool) []state.Part {
+	mends := mended(p)
+	var parts []state.Part
+	for _, part := range cluster.Parts() {
+		if len(groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(groups, part.Name) {
+			continue
+		}
+		// As long as clusterctl-x has it paused, that is so.
+		unseen := cluster.Pause != nil && part.Unseen && part.Ready() == part.Replicas
+		if !mends[part.Name] && !part.Foreign && !unseen && !part.Done() && !wellEnough(part) {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// mended are the parts that a plan replaces the machines of, or removes, or that a
+// rollout on its way is at work on.
+func mended(p plan.Plan) map[string]bool {
+	parts := map[string]bool{}
+	for _, step := range p.Steps {
+		for _, name := range step.Parts() {
+			group := step.Group(name)
+			back := step.Kind == plan.Workers && group.To.Before(group.From)
+			if step.UnderWay || group.UnderWay || back || step.Kind == plan.RemoveWorkers || step.Kind == plan.Template {
+				parts[name] = true
+			}
+		}
+	}
+	return parts
+}
