@@ -4,12 +4,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -31,11 +29,8 @@ workerNodeGroupConfigurations: [{name: md-0, count: 3, kubernetesVersion: "1.32"
 	var rendered []string
 	planned := func(former []string) plan.Plan {
 		group := plan.Part{Version: newer, Oldest: old, Machines: 3, Outdated: 3, Former: former}
-		p, err := prepare(s, current{
-			start:   plan.Start{ControlPlane: plan.Part{Version: newer, Oldest: newer, Machines: 1, Fresh: 1}, WorkerNodeGroups: map[string]plan.Part{"md-0": group}},
-			compare: func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil },
-			unused:  func([]*unstructured.Unstructured) ([]string, error) { return nil, nil },
-		}, UpgradeOptions{}, Options{})
+		start := plan.Start{ControlPlane: plan.Part{Version: newer, Oldest: newer, Machines: 1, Fresh: 1}, WorkerNodeGroups: map[string]plan.Part{"md-0": group}}
+		p, err := prepare(t.Context(), s, current{start: start, running: start.Versions()}, unchanged(), UpgradeOptions{}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,11 +54,7 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 				Name: "prod", Namespace: "default", ControlPlane: managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod", version, &three), WorkerNodeGroups: []state.Part{group},
 			}.Claim(s.claims())
 			from := currentOf(cluster)
-			from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
-				return compareOffline(live, objects)
-			}
-			from.unused = func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
-			p, err := prepare(s, from, UpgradeOptions{}, Options{})
+			p, err := prepare(t.Context(), s, from, comparedWith(live), UpgradeOptions{}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -158,8 +158,7 @@ func (s *Service) refusedMade(ctx context.Context, before, after topology.Class,
 // of templates in which they differ. Where runtime extensions patch the cluster, all its
 // machines may be replaced, and the objects are not known.
 func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, []*unstructured.Unstructured, error) {
-	m := currentTopology{class: before, cluster: live, generate: generatorOf(ctx), defaults: defaultsOf(ctx)}
-	was, is, err := m.both(after, defaulted)
+	was, is, err := generated(ctx, currentTopology{class: before, cluster: live}, after, defaulted)
 	var external externalError
 	if errors.As(err, &external) {
 		sorted := map[string]plan.Changes{v1alpha1.ControlPlaneName: {Rolling: []string{external.Error()}}}
@@ -172,8 +171,8 @@ func classChanges(ctx context.Context, before, after topology.Class, cluster sta
 		return nil, nil, err
 	}
 	made := is.OtherThan(was)
-	sorted, _, err := partChanges(was, is, nil, current{before: &v1alpha1.Config{}, names: liveNames(cluster, live)})
-	return sorted, made, err
+	parts, err := compareParts(was, is, liveNames(cluster, live))
+	return planned(parts.byPart), made, err
 }
 
 // UsedReleases adds the releases of the clusters of a class, which the bundles may no

@@ -11,8 +11,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -93,7 +91,7 @@ prod.yaml:8: spec.workerNodeGroupConfigurations[1].class: Invalid value: "defaul
 			after := managedSpec(t, test.class, bundles, "", test.groups)
 			text := strings.NewReplacer("name: inmemory}", "name: "+test.class.Name+"}", `"1.33"`, `"`+test.version+`"`).Replace(string(after.data))
 			after.data, after.Config = []byte(text), v1alpha1.Decode("prod.yaml", []byte(text))
-			p, err := prepare(after, pinnedOriginOf(t, managedSpec(t, class, bundles, "", pinned), "md-1"), UpgradeOptions{}, Options{})
+			p, err := pinnedOf(t, managedSpec(t, class, bundles, "", pinned), "md-1").plan(t.Context(), after)
 			if test.refused != "" {
 				if diff := cmp.Diff(test.refused, fmt.Sprint(err)); diff != "" {
 					t.Errorf("error (-want +got):\n%s", diff)
@@ -142,58 +140,37 @@ func withoutWorkers(class topology.Class) topology.Class {
 	return class
 }
 
-// pinnedOriginOf is a cluster at rest that was made of a spec, with a group out of its
-// topology.
-func pinnedOriginOf(t *testing.T, s Spec, group string) current {
+// pinnedOf has a cluster that was made of a spec, with a group out of its topology.
+func pinnedOf(t *testing.T, s Spec, group string) *fakeTopology {
 	t.Helper()
-	from := currentTopologyOf(t, s)
-	m := from.managed
-	workers := &m.cluster.Spec.Topology.Workers
+	f := fakeTopologyOf(t, s)
+	now := *f.topology
+	workers := &now.cluster.Spec.Topology.Workers
 	workers.MachineDeployments = slices.DeleteFunc(workers.MachineDeployments, func(d clusterv1.MachineDeploymentTopology) bool { return d.Name == group })
-	m.state.Topology = management.TopologyOf(m.cluster)
+	cluster := f.state
+	cluster.Topology = management.TopologyOf(now.cluster)
 	resolved, err := s.Validate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, part := range m.state.WorkerNodeGroups {
+	for i, part := range cluster.WorkerNodeGroups {
 		if part.Name == group {
 			one := int32(1)
 			part = managedPart(group, part.Object, resolved.Versions.WorkerNodeGroups[group], &one)
 			part.Detached = true
-			m.state.WorkerNodeGroups[i] = part
+			cluster.WorkerNodeGroups[i] = part
 		}
 	}
-	from.start, from.metadata, from.names = plan.StartOf(m.state), plan.MetadataOf(m.state, ""), liveNames(m.state, m.cluster)
-	before := []*unstructured.Unstructured{untyped(t, m.cluster)}
-	from.compare = func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil }
-	p, err := prepare(s, from, UpgradeOptions{}, Options{})
+	f.current = currentOf(cluster).withTopology(now)
+	f.objects = []*unstructured.Unstructured{untyped(t, now.cluster)}
+	server := *f
+	server.class = s.class
+	rendered, err := prepare(t.Context(), s, f.current, source{comparer: unchanged().comparer, topology: &server}, UpgradeOptions{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	before = append(before, p.States[0].Parts[group]...)
-	from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
-		wanted := slices.Clone(objects)
-		for i, object := range objects {
-			if object.GetKind() == "Cluster" {
-				cluster, err := clusterclass.AsCluster(object)
-				if err != nil {
-					return nil, err
-				}
-				cluster.Spec.InfrastructureRef = m.cluster.Spec.InfrastructureRef
-				wanted[i] = untyped(t, cluster)
-			}
-		}
-		return compareOffline(before, wanted)
-	}
-	m.same = func(_ string, template *unstructured.Unstructured) (string, error) {
-		for _, object := range before {
-			if changes.ObjectName(object) == changes.ObjectName(template) {
-				return object.GetName(), nil
-			}
-		}
-		return "", nil
-	}
-	return from
+	f.objects = append(f.objects, rendered.States[0].Parts[group]...)
+	return f
 }
 
 // TestClassOfOtherBootstrapTemplates: a class may get templates of another kind for the
@@ -207,8 +184,8 @@ func TestClassOfOtherBootstrapTemplates(t *testing.T) {
 			template.SetKind("OtherConfigTemplate")
 		}
 	})
-	m := currentTopologyOf(t, managedSpec(t, before, bundles, "", "{name: md-0}, {name: md-1}")).managed
-	got, _, err := classChanges(t.Context(), before, after, m.state, m.cluster, m.cluster)
+	f := fakeTopologyOf(t, managedSpec(t, before, bundles, "", "{name: md-0}, {name: md-1}"))
+	got, _, err := classChanges(t.Context(), before, after, f.state, f.topology.cluster, f.topology.cluster)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,8 +134,9 @@ func (s *Service) Create(ctx context.Context, n Creation, o CreateOptions) ([]ma
 	return done, clusterclass.Admission(n.spec.Config, err)
 }
 
-// WaitReady waits until a cluster is as it was asked for. It calls show with the state of
-// the cluster, as it is first and then after each change, and returns the last one.
+// WaitReady waits until a cluster is as it was asked for. It calls show, unless it is
+// nil, with the state of the cluster as it is first and after each change, and returns the
+// last one.
 func (s *Service) WaitReady(ctx context.Context, key types.NamespacedName, show func(state.Cluster)) (state.Cluster, error) {
 	var last state.Cluster
 	err := s.client.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
@@ -143,7 +144,9 @@ func (s *Service) WaitReady(ctx context.Context, key types.NamespacedName, show 
 			return false, fmt.Errorf("cluster %s was deleted meanwhile", key)
 		}
 		last = cluster
-		show(cluster)
+		if show != nil {
+			show(cluster)
+		}
 		return ready(cluster), management.Stuck(cluster)
 	})
 	return last, err

@@ -1,54 +1,98 @@
 package lifecycle
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
+	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// current is what an upgrade begins with: a live cluster, or another file.
+// current is what a cluster is when an upgrade of it begins: a live one, or one that is
+// exactly as another file describes it.
 type current struct {
-	// namespace of the cluster.
 	namespace string
-	state     state.Cluster
-	metadata  plan.Metadata
-	start     plan.Start
+	// state of a live cluster.
+	state    state.Cluster
+	metadata plan.Metadata
+	start    plan.Start
+	// running are the versions that a minor in a spec may mean.
+	running v1alpha1.ClusterVersions
+	// upgrading is true where Cluster API is upgrading the cluster.
+	upgrading bool
+	// chain is that of a cluster from a ClusterClass before its path is known; nil for
+	// others.
+	chain *plan.Chain
 	// before is the spec that the cluster was made from; nil where it is not known.
 	before *v1alpha1.Config
 	// objects of a cluster that a file describes.
 	objects rollout.Objects
-	// compare says what applying the objects would change, and unused which ones
-	// would no longer be needed beside these.
-	compare func([]*unstructured.Unstructured) ([]management.Change, error)
-	unused  func([]*unstructured.Unstructured) ([]string, error)
-	// managed is more about a cluster from a ClusterClass; nil for others.
-	managed *currentTopology
+	// topology is more about a cluster from a ClusterClass; nil for others.
+	topology *currentTopology
 	// recorded is the record of a live cluster.
 	recorded management.Record
-	// holds of a live cluster.
-	holds []state.Hold
-	// claimed are the groups of a live cluster that the file describes and others made.
-	claimed []state.Part
 	// names of objects on the management cluster, as Kind/name, by the names that they
 	// are generated under.
 	names map[string]string
 }
 
+// currentTopology is what a live cluster from a ClusterClass is.
+type currentTopology struct {
+	cluster *clusterv1.Cluster
+	// class that the cluster is made from now.
+	class topology.Class
+	// takesVersions is true where Cluster API takes versions for groups in the topology
+	// itself.
+	takesVersions bool
+}
+
+// hasVersions reports whether versions of groups stand in the topology.
+func (t *currentTopology) hasVersions() bool { return t != nil && t.takesVersions }
+
 // currentOf is what is seen of a live cluster.
 func currentOf(cluster state.Cluster) current {
-	claimed := slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Claimed })
-	return current{state: cluster, namespace: cluster.Namespace, metadata: plan.MetadataOf(cluster, ""), start: plan.StartOf(cluster), holds: cluster.Holds, claimed: claimed}
+	start := plan.StartOf(cluster)
+	return current{state: cluster, namespace: cluster.Namespace, metadata: plan.MetadataOf(cluster, ""), start: start, running: start.Versions()}
+}
+
+// withTopology adds what a live cluster from a ClusterClass is.
+func (c current) withTopology(t currentTopology) current {
+	c.topology, c.names = &t, liveNames(c.state, t.cluster)
+	c.running, c.upgrading = runningOf(c.state), c.state.Topology.Upgrading
+	c.chain = &plan.Chain{From: c.state.Topology.Version}
+	return c
+}
+
+// runningOf are the versions that a minor may mean on a cluster that is there: of
+// one from a ClusterClass where it goes, if it is not there yet.
+func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
+	versions := cluster.Versions()
+	if cluster.Topology != nil {
+		versions.ControlPlane = cluster.Topology.Version
+	}
+	return versions
+}
+
+// notes say what of the cluster as it is matters to any upgrade.
+func (c current) notes() []string {
+	var notes []string
+	if topology := c.state.Topology; topology != nil && topology.Failed {
+		notes = append(notes, "Cluster API cannot carry over the topology until this is mended: "+topology.Reason)
+	}
+	for _, part := range c.state.WorkerNodeGroups {
+		if part.Claimed {
+			notes = append(notes, fmt.Sprintf("%s has the name of group %s, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it", part.Object, part.Name))
+		}
+	}
+	return notes
 }
 
 // fingerprint of a file.
@@ -57,40 +101,20 @@ func fingerprint(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// observe reads a live cluster and its record, and returns the spec with what these say
-// about it.
-func (s *Service) observe(ctx context.Context, spec Spec, about scope) (Spec, current, error) {
-	key := s.keyOf(spec)
-	cluster, exists, err := s.client.Observe(ctx, key)
-	switch {
-	case err != nil:
-		return spec, current{}, err
-	case !exists:
-		return spec, current{}, fmt.Errorf("cluster %s: %w; 'clusterctl-x create cluster' creates it", key, management.ErrNotFound)
-	case cluster.ControlPlane.Version.IsZero():
-		return spec, current{}, &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("cluster %s has no control plane with a version yet; 'clusterctl-x describe cluster %s -n %s' says why", key, key.Name, key.Namespace)}
+// liveNames are the names, as Kind/name, that Cluster API gave the objects of a
+// cluster from a ClusterClass, by those that topology.Generate gives them.
+func liveNames(cluster state.Cluster, object *clusterv1.Cluster) map[string]string {
+	controlPlaneKind, _, _ := strings.Cut(cluster.ControlPlane.Object, "/")
+	names := map[string]string{controlPlaneKind + "/" + cluster.Name: cluster.ControlPlane.Object}
+	for _, part := range cluster.Parts() {
+		kind, name, _ := strings.Cut(part.Object, "/")
+		generated := cluster.Name + "-" + part.Name
+		if part.Name != v1alpha1.ControlPlaneName {
+			names[kind+"/"+generated] = part.Object
+		}
+		names[machineHealthCheck+"/"+generated] = machineHealthCheck + "/" + name
 	}
-	if err := clusterclass.CheckTopologyMode(spec.Config, cluster); err != nil {
-		return spec, current{}, err
-	}
-	cluster = cluster.Claim(spec.claims())
-	record, _, err := s.client.Record(ctx, key)
-	if err != nil {
-		return spec, current{}, err
-	}
-	from := currentOf(cluster)
-	from.metadata = plan.MetadataOf(cluster, fingerprint(spec.data), about.Groups...)
-	from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
-		return s.client.Compare(ctx, objects)
-	}
-	from.unused = func(keep []*unstructured.Unstructured) ([]string, error) { return s.client.Unused(ctx, key, keep) }
-	from.recorded = record
-	spec, from.before = spec.withRecord(record, key.String())
-	if cluster.Topology == nil {
-		return spec, from, nil
-	}
-	if spec, err = s.observeManaged(ctx, spec, &from); err != nil {
-		return spec, from, err
-	}
-	return spec, from, about.checkDetached(cluster, from.managed.topologyVersions)
+	infrastructure := object.Spec.InfrastructureRef
+	names[infrastructure.Kind+"/"+cluster.Name] = infrastructure.Kind + "/" + infrastructure.Name
+	return names
 }

@@ -70,5 +70,8 @@ func (s *Service) describeClass(ctx context.Context, d *Description) error {
 // was anything.
 func (s *Service) Delete(ctx context.Context, key types.NamespacedName, deletion management.Deletion) (bool, error) {
 	deletion.Waiting = s.options.Waiting
+	if deletion.Progress == nil {
+		deletion.Progress = func(state.Cluster) {}
+	}
 	return s.client.DeleteCluster(ctx, key, deletion)
 }

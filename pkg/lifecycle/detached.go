@@ -2,13 +2,10 @@ package lifecycle
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -25,60 +22,68 @@ import (
 // detachedGroups makes the objects of groups that the topology of a cluster does
 // not have: those that Cluster API would make of them, at versions of their own.
 type detachedGroups struct {
-	class topology.Class
-	// cluster asks for all groups, its variables with their defaults.
+	request
+	// cluster asks for all groups, its variables with their defaults; nil where there are
+	// no such groups.
 	cluster *clusterv1.Cluster
 	// names of the MachineDeployments that are there, by group.
-	names    map[string]string
-	generate generator
-	// same is the name of the template that a MachineDeployment has now, where its
-	// content is that of another one; nil where none is there yet.
-	same func(deployment string, template *unstructured.Unstructured) (string, error)
-	// known are the answers of same, by the name of the template.
+	names map[string]string
+	// server says which templates the groups have already; nil where none is there yet.
+	server topologyServer
+	// known are its answers, by the name of the template.
 	known map[string]string
 }
 
-// generator is topology.Generate.
-type generator func(topology.Class, *clusterv1.Cluster) (topology.Parts, error)
-
-func generatorOf(ctx context.Context) generator {
-	return func(class topology.Class, cluster *clusterv1.Cluster) (topology.Parts, error) {
-		return topology.Generate(ctx, class, cluster)
+// detachedGroups asks the class what it makes of the whole cluster, for the groups that the
+// topology does not have.
+func (r request) detachedGroups(ctx context.Context, server topologyServer, outside map[string]bool) (detachedGroups, error) {
+	d := detachedGroups{request: r}
+	if len(outside) == 0 {
+		return d, nil
 	}
-}
-
-func defaultsOf(ctx context.Context) func(topology.Parts) (topology.Parts, error) {
-	return func(parts topology.Parts) (topology.Parts, error) { return parts.WithDefaults(ctx) }
-}
-
-// prepareDetached looks what the class makes of the whole cluster, for the groups
-// that the topology does not have.
-func (p *Upgrade) prepareDetached(own map[string]bool, from current) error {
-	if len(own) == 0 {
-		return nil
+	if err := clusterclass.CheckPins(*r.spec.class); err != nil && !r.from.topology.hasVersions() {
+		return d, err
 	}
-	if err := clusterclass.CheckPins(*p.spec.class); err != nil && !p.topologyVersions {
-		return err
-	}
-	rendered, err := p.render(v1alpha1.ClusterVersions{ControlPlane: from.managed.state.Topology.Version}, nil)
+	objects, err := r.render(v1alpha1.ClusterVersions{ControlPlane: r.from.state.Topology.Version}, nil)
 	if err != nil {
-		return err
-	}
-	objects, err := decodeParts(rendered)
-	if err != nil {
-		return err
+		return d, err
 	}
 	cluster, err := clusterclass.AsCluster(objects.Cluster[0])
 	if err != nil {
-		return err
+		return d, err
 	}
-	p.detached = detachedGroups{class: *p.spec.class, names: deploymentNames(from.managed.state), generate: from.managed.generate, same: from.managed.same, known: map[string]string{}}
-	p.detached.cluster, err = from.managed.complete(p.spec, cluster)
-	return err
+	d.names, d.server, d.known = deploymentNames(r.from.state), server, map[string]string{}
+	d.cluster, err = r.spec.use().Complete(ctx, cluster, r.from.topology.cluster)
+	return d, err
 }
 
-// of are the objects that the topology would have for a group at a version.
-func (d detachedGroups) of(class topology.Class, cluster *clusterv1.Cluster, group string, version v1alpha1.Version) (topology.Parts, error) {
+// detachedMode is that of groups which are out of the topology of their cluster, and of
+// which nothing else is written.
+type detachedMode struct {
+	request
+	source
+	groups detachedGroups
+	// outside are the groups.
+	outside map[string]bool
+}
+
+func (m *detachedMode) render(ctx context.Context, at point) (rollout.Objects, error) {
+	parts, err := m.groups.at(ctx, at)
+	return rollout.Objects{Parts: parts}, err
+}
+
+func (m *detachedMode) compare(ctx context.Context, first rollout.Objects) (differences, error) {
+	return m.groups.compare(ctx, m.source, first, m.outside)
+}
+
+func (*detachedMode) chain(_ context.Context, in plan.Input, _ differences) (*plan.Chain, error) {
+	return in.Chain, nil
+}
+
+func (*detachedMode) check(plan.Plan) ([]string, error) { return nil, nil }
+
+// generate returns the objects that the topology would have for a group at a version.
+func (d detachedGroups) generate(ctx context.Context, class topology.Class, cluster *clusterv1.Cluster, group string, version v1alpha1.Version) (topology.Parts, error) {
 	alone := cluster.DeepCopy()
 	alone.Spec.Topology.Version = version.String()
 	workers := &alone.Spec.Topology.Workers
@@ -90,21 +95,21 @@ func (d detachedGroups) of(class topology.Class, cluster *clusterv1.Cluster, gro
 			workers.MachineDeployments = []clusterv1.MachineDeploymentTopology{entry}
 		}
 	}
-	parts, err := d.generate(class, alone)
+	parts, err := topology.Generate(ctx, class, alone)
 	return topology.Parts{group: parts[group]}, err
 }
 
-// at are the objects of a group at a version as clusterctl-x writes them.
-func (d detachedGroups) at(group string, version v1alpha1.Version) ([]*unstructured.Unstructured, error) {
-	parts, err := d.of(d.class, d.cluster, group, version)
+// group returns the objects of a group at a version as clusterctl-x writes them.
+func (d detachedGroups) group(ctx context.Context, group string, version v1alpha1.Version) ([]*unstructured.Unstructured, error) {
+	parts, err := d.generate(ctx, *d.spec.class, d.cluster, group, version)
 	if err != nil {
 		return nil, err
 	}
-	content, err := d.class.Content()
+	content, err := d.spec.class.Content()
 	if err != nil {
 		return nil, err
 	}
-	if err := d.keepTemplates(group, parts[group]); err != nil {
+	if err := d.keepTemplates(ctx, group, parts[group]); err != nil {
 		return nil, err
 	}
 	for _, object := range parts[group] {
@@ -132,8 +137,8 @@ func (d detachedGroups) at(group string, version v1alpha1.Version) ([]*unstructu
 // keepTemplates gives templates the names of those that the group has already, where
 // nothing of them changes: Cluster API names the ones that it makes otherwise, and
 // another name alone would replace the machines.
-func (d detachedGroups) keepTemplates(group string, objects []*unstructured.Unstructured) error {
-	if d.names[group] == "" || d.same == nil {
+func (d detachedGroups) keepTemplates(ctx context.Context, group string, objects []*unstructured.Unstructured) error {
+	if d.names[group] == "" || d.server == nil {
 		return nil
 	}
 	for _, template := range objects {
@@ -144,7 +149,7 @@ func (d detachedGroups) keepTemplates(group string, objects []*unstructured.Unst
 		name, known := d.known[key]
 		if !known {
 			var err error
-			if name, err = d.same(d.names[group], template); err != nil {
+			if name, err = d.server.SameTemplate(ctx, d.names[group], template); err != nil {
 				return err
 			}
 			d.known[key] = name
@@ -177,6 +182,24 @@ func detached(deployment *unstructured.Unstructured, labels map[string]string, c
 	return unstructured.SetNestedField(deployment.Object, "", "spec", "template", "metadata", "annotations", management.DetachedAnnotation)
 }
 
+// at returns the objects of the groups that the topology does not have at a point, each at
+// its version. A group without one has none.
+func (d detachedGroups) at(ctx context.Context, at point) (map[string][]*unstructured.Unstructured, error) {
+	parts := map[string][]*unstructured.Unstructured{}
+	for name := range at.outside {
+		version, there := at.versions.WorkerNodeGroups[name]
+		if !there || !d.has(name) {
+			continue
+		}
+		objects, err := d.group(ctx, name, version)
+		if err != nil {
+			return nil, err
+		}
+		parts[name] = objects
+	}
+	return parts, nil
+}
+
 // topologyObjects are those of a cluster from a ClusterClass, of which whole are
 // rendered with all groups in the topology.
 func topologyObjects(ctx context.Context, s Spec, resolved validations.Resolved, whole []*unstructured.Unstructured, live state.Cluster) ([]*unstructured.Unstructured, error) {
@@ -192,10 +215,10 @@ func topologyObjects(ctx context.Context, s Spec, resolved validations.Resolved,
 	if err := clusterclass.CheckPins(*s.class); err != nil {
 		return nil, err
 	}
-	p := Upgrade{spec: s, resolved: resolved, Key: types.NamespacedName{Namespace: whole[0].GetNamespace()}}
-	p.detached = detachedGroups{class: *s.class, cluster: complete, names: deploymentNames(live), generate: generatorOf(ctx)}
-	stage, err := p.managedStage(resolved.Versions.ControlPlane, pinned, resolved.Versions)
-	return stage.All(), err
+	r := request{spec: s, resolved: resolved, namespace: whole[0].GetNamespace()}
+	m := topologyMode{request: r, groups: detachedGroups{request: r, cluster: complete, names: deploymentNames(live)}}
+	objects, err := m.render(ctx, point{versions: resolved.Versions, topology: resolved.Versions.ControlPlane, outside: pinned})
+	return objects.All(), err
 }
 
 // pins are the groups with a version of their own.
@@ -220,123 +243,15 @@ func deploymentNames(cluster state.Cluster) map[string]string {
 	return names
 }
 
-// ownParts are the objects of the groups that Cluster API does not take along, at
-// the versions given. A group without one has none.
-func (p Upgrade) ownParts(own map[string]bool, versions v1alpha1.ClusterVersions) (map[string][]*unstructured.Unstructured, error) {
-	parts := map[string][]*unstructured.Unstructured{}
-	for name := range own {
-		version, there := versions.WorkerNodeGroups[name]
-		if !there || !p.has(name) {
-			continue
-		}
-		objects, err := p.detached.at(name, version)
-		if err != nil {
-			return nil, err
-		}
-		parts[name] = objects
-	}
-	return parts, nil
-}
-
-// templates are those that the class names for worker machines; none where no
-// group was ever taken out of the topology by this plan.
-func (p Upgrade) templates() []*unstructured.Unstructured {
-	if p.detached.cluster == nil {
-		return nil
-	}
+// workerTemplates are those that a class names for worker machines.
+func workerTemplates(class topology.Class) []*unstructured.Unstructured {
 	var used []*unstructured.Unstructured
-	for _, workers := range p.spec.class.Spec.Workers.MachineDeployments {
-		for _, template := range p.spec.class.Templates {
+	for _, workers := range class.Spec.Workers.MachineDeployments {
+		for _, template := range class.Templates {
 			if name := workers.Infrastructure.TemplateRef; template.GetKind() == name.Kind && template.GetName() == name.Name {
 				used = append(used, template)
 			}
 		}
 	}
 	return used
-}
-
-// has tells whether the spec has a group.
-func (p Upgrade) has(group string) bool {
-	for _, g := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-		if g.Name == group {
-			return true
-		}
-	}
-	return false
-}
-
-// ownChanges are those of the groups that Cluster API does not take along: of one
-// that is still in the topology, what its class makes otherwise of it, and of the
-// others what is otherwise than on the management cluster.
-func (p *Upgrade) ownChanges(first rollout.Objects, outside map[string]bool, from current) (map[string]plan.Changes, error) {
-	sorted := map[string]plan.Changes{}
-	for name := range outside {
-		objects := first.Parts[name]
-		part, exists := from.start.WorkerNodeGroups[name]
-		var found map[string]plan.Changes
-		var err error
-		switch {
-		case !exists || !p.has(name) || p.spec.class.External():
-			continue
-		case part.Detached && !p.topologyVersions:
-			var differs []management.Change
-			if differs, err = from.compare(objects); err == nil {
-				err = p.sameMachines(name, differs)
-			}
-			if err == nil {
-				stage := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{name: objects}}
-				found, err = byPart(p.resolved.Config, stage, differs, from)
-				p.restores(stage, differs)
-			}
-		default:
-			found, err = p.changesOfClass(name, part.Version, from)
-		}
-		if err != nil {
-			return nil, err
-		}
-		sorted[name] = withoutContent(found[name])
-	}
-	return sorted, nil
-}
-
-// sameMachines refuses machines of another kind for a group that is out of the topology.
-// Cluster API refuses them for those that are in it.
-func (p *Upgrade) sameMachines(group string, differs []management.Change) error {
-	for _, change := range differs {
-		for _, f := range change.Fields {
-			if f.Path == "spec.template.spec.infrastructureRef.kind" || f.Path == "spec.template.spec.infrastructureRef.apiGroup" {
-				return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf(
-					"ClusterClass %s makes machines of another kind for group %s (%s %s), and Cluster API cannot replace one kind by another; use a class that makes the same kind, or a new group",
-					p.spec.class.Name, group, change.Object, f)}
-			}
-		}
-	}
-	return nil
-}
-
-// withoutContent leaves out that a group is marked as made from another content of
-// the class, where more is told of that.
-func withoutContent(found plan.Changes) plan.Changes {
-	if len(found.Rolling) > 0 {
-		found.InPlace = slices.DeleteFunc(found.InPlace, func(line string) bool { return strings.Contains(line, management.ClassContentAnnotation) })
-	}
-	return found
-}
-
-// changesOfClass are those of a group that is in the topology, at a version.
-func (p *Upgrade) changesOfClass(group string, version v1alpha1.Version, from current) (map[string]plan.Changes, error) {
-	was, err := p.detached.of(from.managed.class, from.managed.cluster, group, version)
-	if err != nil {
-		return nil, err
-	}
-	is, err := p.detached.of(p.detached.class, p.detached.cluster, group, version)
-	if err != nil || len(was[group]) == 0 {
-		return nil, err
-	}
-	if was, is, err = from.managed.withDefaults(was, is); err != nil {
-		return nil, err
-	}
-	sorted, gone, err := partChanges(was, is, p.resolved.Config, from)
-	p.loses(gone)
-	return sorted, err
 }

@@ -1,6 +1,12 @@
 // Package lifecycle creates, plans, upgrades, watches and deletes clusters: the use cases
 // of clusterctl-x as a Go API. It prints nothing, and reads no flags, files or
 // environment.
+//
+// A [Spec] describes a cluster. A [Service] works on the clusters of one management
+// cluster, in two calls where anything is written: [Service.PlanCreation] and
+// [Service.Create], [Service.PlanUpgrade] and [Service.Upgrade]. The first call checks and
+// renders everything and writes nothing; the second one carries out what the first one
+// returned. [PlanBetween] plans from one spec to another without a management cluster.
 package lifecycle
 
 import (
@@ -42,6 +48,9 @@ type Service struct {
 
 // New returns a Service for a management cluster.
 func New(client *management.Client, options Options) *Service {
+	if options.Waiting == nil {
+		options.Waiting = func(management.Turn) {}
+	}
 	return &Service{client: client, options: options}
 }
 

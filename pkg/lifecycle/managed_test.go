@@ -16,11 +16,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -72,52 +70,6 @@ func inMemoryClass(t *testing.T, bundles *versionsbundle.Bundles) topology.Class
 		class.ClusterClass = topology.WithStatus(&decoded)
 	}
 	return class
-}
-
-// currentTopologyOf is a cluster at rest that was made of a spec. Cluster API gave its
-// objects names of its own.
-func currentTopologyOf(t *testing.T, s Spec) current {
-	t.Helper()
-	ctx := t.Context()
-	live := clusterOfSpec(ctx, t, s)
-	version := v1alpha1.MustParseVersion(live.Spec.Topology.Version)
-	cluster := state.Cluster{Name: live.Name, Namespace: live.Namespace, UID: "1", Topology: management.TopologyOf(live), ControlPlane: managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod-x1", version, live.Spec.Topology.ControlPlane.Replicas)}
-	for _, group := range live.Spec.Topology.Workers.MachineDeployments {
-		cluster.WorkerNodeGroups = append(cluster.WorkerNodeGroups, managedPart(group.Name, "MachineDeployment/prod-"+group.Name+"-x1", version, group.Replicas))
-	}
-	complete := func(of Spec, object *clusterv1.Cluster) (*clusterv1.Cluster, error) {
-		return of.use().Complete(ctx, object, live)
-	}
-	from := current{
-		metadata: plan.MetadataOf(cluster, ""), start: plan.StartOf(cluster), names: liveNames(cluster, live),
-		managed: &currentTopology{
-			state: cluster, cluster: live, class: *s.class, generate: generatorOf(ctx), defaults: defaultsOf(ctx), complete: complete,
-			chain: func(road topology.Road, _ string, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
-				return road.Chain(ctx, in, deferred)
-			},
-			tried: func(of Spec, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {
-				wanted, err := clusterclass.AsCluster(object)
-				if err != nil {
-					return nil, err
-				}
-				wanted.Spec.InfrastructureRef = live.Spec.InfrastructureRef // stays, when the spec is applied
-				return complete(of, wanted)
-			},
-		},
-	}
-	before := renderedObjects(t, s)
-	before[0] = untyped(t, live)
-	from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
-		wanted, err := from.managed.tried(s, objects[0])
-		if err != nil {
-			return nil, err
-		}
-		return compareOffline(before, append([]*unstructured.Unstructured{untyped(t, wanted)}, objects[1:]...))
-	}
-	from.unused = func(keep []*unstructured.Unstructured) ([]string, error) {
-		return unusedOffline(s.Config, rollout.Objects{Cluster: before}, keep), nil
-	}
-	return from
 }
 
 // renderedObjects are all objects of a spec; the Cluster is the first one.
@@ -221,7 +173,7 @@ func TestManagedPlanHasEveryField(t *testing.T) {
 	} {
 		planned := func(before, after file) []string {
 			was := managedSpec(t, class, bundles, before.more, before.groups)
-			p, err := prepare(managedSpec(t, class, bundles, after.more, after.groups), currentTopologyOf(t, was), UpgradeOptions{}, Options{})
+			p, err := fakeTopologyOf(t, was).plan(t.Context(), managedSpec(t, class, bundles, after.more, after.groups))
 			if err != nil {
 				t.Fatalf("%s: %v", test.name, err)
 			}
@@ -255,20 +207,16 @@ func TestManagedPlanHasEveryField(t *testing.T) {
 // TestTopologyThatFailed: whatever is planned, Cluster API has to be able to do it.
 func TestTopologyThatFailed(t *testing.T) {
 	t.Parallel()
-	in := func(topology *state.Topology) *currentTopology {
-		return &currentTopology{state: state.Cluster{Topology: topology}}
-	}
 	for name, test := range map[string]struct {
-		now  *currentTopology
-		want []string
+		topology *state.Topology
+		want     []string
 	}{
-		"without a ClusterClass": {nil, nil},
-		"no topology yet":        {in(nil), nil},
-		"carried over":           {in(&state.Topology{Settled: true}), nil},
-		"on its way":             {in(&state.Topology{Reason: "md-0 waits"}), nil},
-		"failed":                 {in(&state.Topology{Failed: true, Reason: "the template is gone"}), []string{"Cluster API cannot carry over the topology until this is mended: the template is gone"}},
+		"no topology, or none yet": {nil, nil},
+		"carried over":             {&state.Topology{Settled: true}, nil},
+		"on its way":               {&state.Topology{Reason: "md-0 waits"}, nil},
+		"failed":                   {&state.Topology{Failed: true, Reason: "the template is gone"}, []string{"Cluster API cannot carry over the topology until this is mended: the template is gone"}},
 	} {
-		if diff := cmp.Diff(test.want, test.now.notes()); diff != "" {
+		if diff := cmp.Diff(test.want, (current{state: state.Cluster{Topology: test.topology}}).notes()); diff != "" {
 			t.Errorf("%s: notes (-want +got):\n%s", name, diff)
 		}
 	}

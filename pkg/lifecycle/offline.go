@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
@@ -44,35 +43,26 @@ func PlanBetween(ctx context.Context, before, after Spec, o UpgradeOptions, opti
 			"%s describes cluster %s, and %s cluster %s: name and namespace cannot be changed; a cluster of another name is another cluster",
 			before.Name, fullName(is), after.Name, fullName(wanted))}
 	}
-	was.Key = types.NamespacedName{Namespace: options.namespace(cmp.Or(wanted.Namespace, is.Namespace)), Name: is.Name}
-	objects, err := was.stage(was.resolved.Versions, scope{})
+	was.namespace = options.namespace(cmp.Or(wanted.Namespace, is.Namespace))
+	objects, err := was.render(was.resolved.Versions, nil)
 	if err != nil {
 		return Upgrade{}, err
 	}
-	return prepare(after, current{
-		namespace: was.Key.Namespace,
-		metadata:  plan.Metadata{Name: is.Name, Namespace: was.Key.Namespace, Spec: fingerprint(after.data)},
-		start:     atRest(was.resolved), before: was.resolved.Config, objects: objects,
-		compare: func(wanted []*unstructured.Unstructured) ([]management.Change, error) {
-			both, err := topology.Parts{"before": objects.All(), "after": wanted}.WithDefaults(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return compareOffline(both["before"], both["after"])
-		},
-		unused: func(keep []*unstructured.Unstructured) ([]string, error) {
-			return unusedOffline(after.Config, objects, keep), nil
-		},
-	}, o, options)
+	start := atRest(was.resolved)
+	return prepare(ctx, after, current{
+		namespace: was.namespace,
+		metadata:  plan.Metadata{Name: is.Name, Namespace: was.namespace, Spec: fingerprint(after.data)},
+		start:     start, running: start.Versions(), before: was.resolved.Config, objects: objects,
+	}, source{comparer: file{config: after.Config, objects: objects}}, o, options)
 }
 
 // atStart is a spec that a cluster was made from.
-func atStart(s Spec) (Upgrade, error) {
+func atStart(s Spec) (request, error) {
 	if err := s.checkOffline(); err != nil {
-		return Upgrade{}, err
+		return request{}, err
 	}
 	resolved, err := validations.Create(s.Config, s.bundles, v1alpha1.ClusterVersions{})
-	return Upgrade{spec: s, resolved: resolved}, err
+	return request{spec: s, resolved: resolved}, err
 }
 
 // checkOffline refuses to plan without a management cluster what depends on a
@@ -103,51 +93,32 @@ func atRest(resolved validations.Resolved) plan.Start {
 	return start
 }
 
-// compareOffline is management.Compare with rendered objects in the place of
-// live ones.
-func compareOffline(before, wanted []*unstructured.Unstructured) ([]management.Change, error) {
-	old, fresh := map[string]*unstructured.Unstructured{}, map[string]*unstructured.Unstructured{}
-	for _, object := range before {
-		old[changes.ObjectName(object)] = object
-	}
-	for _, object := range wanted {
-		fresh[changes.ObjectName(object)] = object
-	}
-	all := make([]management.Change, len(wanted))
-	for i, object := range wanted {
-		all[i] = management.Change{Object: changes.ObjectName(object), Action: management.Created}
-		was, exists := old[all[i].Object]
-		if !exists {
-			continue
-		}
-		fields, err := changes.Between(was, object)
-		if err == nil {
-			fields, err = changes.FollowTemplates(was, object, fields, fresh, func(called string, instead *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-				return old[instead.GetKind()+"/"+called], nil
-			})
-		}
-		if err != nil {
-			return nil, err
-		}
-		all[i].Action, all[i].Fields = management.Unchanged, fields
-		if len(fields) > 0 {
-			all[i].Action = management.Changed
-		}
-	}
-	return all, nil
+// file is a cluster that is exactly as a file describes it.
+type file struct {
+	// config is the file that it is to be like.
+	config  *v1alpha1.Config
+	objects rollout.Objects
 }
 
-// unusedOffline is management.Unused with rendered objects in the place of live
-// ones: what was rendered for the cluster and the groups that stay, and is no
-// longer.
-func unusedOffline(config *v1alpha1.Config, before rollout.Objects, keep []*unstructured.Unstructured) []string {
+// Compare compares with what the file describes; both get what the API server would add.
+func (f file) Compare(ctx context.Context, wanted []*unstructured.Unstructured) ([]management.Change, error) {
+	both, err := topology.Parts{"before": f.objects.All(), "after": wanted}.WithDefaults(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return compareObjects(both["before"], both["after"])
+}
+
+// Unused returns what the file describes for the cluster and the groups that stay, and
+// is not to be kept.
+func (f file) Unused(_ context.Context, keep []*unstructured.Unstructured) ([]string, error) {
 	kept := map[string]bool{}
 	for _, object := range keep {
 		kept[changes.ObjectName(object)] = true
 	}
-	were := slices.Concat(before.Cluster, before.Parts[v1alpha1.ControlPlaneName])
-	for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
-		were = append(were, before.Parts[group.Name]...)
+	were := slices.Concat(f.objects.Cluster, f.objects.Parts[v1alpha1.ControlPlaneName])
+	for _, group := range f.config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		were = append(were, f.objects.Parts[group.Name]...)
 	}
 	var names []string
 	for _, object := range were {
@@ -155,5 +126,5 @@ func unusedOffline(config *v1alpha1.Config, before rollout.Objects, keep []*unst
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, nil
 }

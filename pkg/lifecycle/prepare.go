@@ -2,21 +2,17 @@ package lifecycle
 
 import (
 	"cmp"
-	"fmt"
+	"context"
+	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -28,32 +24,63 @@ type Upgrade struct {
 	// and of those at the end of each step.
 	States []rollout.Objects
 
-	spec     Spec
-	scope    scope
-	resolved validations.Resolved
-	from     current
-	// standIns are for versions that parts run and no bundle has.
-	standIns standIns
-	// detached makes the groups that the topology of a cluster does not have.
-	detached detachedGroups
-	// topologyVersions is true where Cluster API takes versions for groups in the
-	// topology itself.
-	topologyVersions bool
-	// wanted is the topology of a cluster from a ClusterClass as it will be.
-	wanted *state.Topology
-	// unremediated are the MachineHealthChecks, as Kind/name, that the cluster would
-	// lose though what they look after stays.
-	unremediated []string
+	request
 	// restored are the parts with a template that is missing.
 	restored []string
+	// templates are those of the differences.
+	templates []*unstructured.Unstructured
+}
+
+// request is what is asked for: a spec with its versions, for a cluster as it is.
+type request struct {
+	spec      Spec
+	scope     scope
+	resolved  validations.Resolved
+	from      current
+	namespace string
+}
+
+// mode is what differs between clusters: without a ClusterClass the objects of all parts
+// are written, with one a Cluster, from which Cluster API makes the others, and the
+// groups that the topology does not have.
+type mode interface {
+	// render returns the objects of the cluster at a point of the upgrade.
+	render(ctx context.Context, at point) (rollout.Objects, error)
+	// compare returns what changes besides versions and counts.
+	compare(ctx context.Context, first rollout.Objects) (differences, error)
+	// chain returns the path that Cluster API takes by itself; nil where it takes none.
+	chain(ctx context.Context, in plan.Input, d differences) (*plan.Chain, error)
+	// check refuses a plan that cannot be rendered, and returns notes about one that can.
+	check(p plan.Plan) ([]string, error)
+}
+
+// point is a point of an upgrade.
+type point struct {
+	versions v1alpha1.ClusterVersions
+	// topology is the version that the topology has, and outside are the groups that it
+	// does not have.
+	topology v1alpha1.Version
+	outside  map[string]bool
+}
+
+// differences are what an upgrade changes besides versions and counts.
+type differences struct {
+	byPart map[string][]Change
+	// removed are the objects, as Kind/name, that the cluster would lose though what they
+	// belong to stays.
+	removed []string
+	// restored are the parts with a template that is missing.
+	restored []string
+	// topology is that of a cluster from a ClusterClass as it will be.
+	topology *state.Topology
+	// templates are those that the class names for worker machines, where groups are
+	// rendered apart from the topology.
+	templates []*unstructured.Unstructured
 }
 
 // prepare plans an upgrade of a cluster to a spec and renders every step of it.
-func prepare(s Spec, from current, o UpgradeOptions, options Options) (Upgrade, error) {
-	running := from.start.Versions()
-	if from.managed != nil {
-		running = runningOf(from.managed.state)
-	}
+func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOptions, options Options) (Upgrade, error) {
+	running := from.running
 	if o.LatestPatches {
 		running = v1alpha1.ClusterVersions{}
 	}
@@ -64,98 +91,140 @@ func prepare(s Spec, from current, o UpgradeOptions, options Options) (Upgrade, 
 	if err := validations.Update(resolved, from.start.Floor(), from.before); err != nil {
 		return Upgrade{}, err
 	}
-	meta := resolved.Config.Cluster.Metadata
-	p := Upgrade{Key: types.NamespacedName{Namespace: cmp.Or(meta.Namespace, from.namespace), Name: meta.Name}, spec: s, scope: scope(o.Scope), resolved: resolved, from: from}
+	cluster := resolved.Config.Cluster
+	r := request{spec: s, scope: scope(o.Scope), resolved: resolved, from: from, namespace: cmp.Or(cluster.Metadata.Namespace, from.namespace)}
 	in := plan.Input{
-		Metadata: from.metadata, Start: from.start, Target: target(resolved, from.start),
-		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(resolved.Config.Cluster), Scope: o.Scope,
-		Concurrency: resolved.Config.Cluster.Spec.UpgradePolicy.Concurrency(),
+		Metadata: r.metadata(), Start: from.start, Target: target(resolved, from.start), Chain: from.chain,
+		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(cluster), Scope: o.Scope,
+		Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
 	}
-	switch {
-	case from.managed == nil:
-		err = p.prepareClassic(in, from)
-	case len(o.Scope.Groups) > 0:
-		err = p.prepareDetachedAlone(in, from)
-	default:
-		err = p.prepareManaged(in, from)
-	}
-	p.Plan.Notes = slices.Concat(p.Plan.Notes, from.managed.notes(), claimNotes(from.claimed), p.unremediatedNotes(), p.Plan.HeldNotes(p.begun(), from.holds))
-	return p, err
-}
-
-// notes say what keeps Cluster API from doing what the topology asks for, whatever is
-// planned.
-func (m *currentTopology) notes() []string {
-	if m == nil || m.state.Topology == nil || !m.state.Topology.Failed {
-		return nil
-	}
-	return []string{"Cluster API cannot carry over the topology until this is mended: " + m.state.Topology.Reason}
-}
-
-// claimNotes say which MachineDeployments of others become groups of the file.
-func claimNotes(claimed []state.Part) []string {
-	var notes []string
-	for _, part := range claimed {
-		notes = append(notes, fmt.Sprintf("%s has the name of group %s, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it", part.Object, part.Name))
-	}
-	return notes
-}
-
-// begun tells whether an upgrade is on its way that the plan is about.
-func (p Upgrade) begun() bool {
-	if p.from.managed != nil && p.from.managed.state.Topology.Upgrading {
-		return true
-	}
-	return p.continues(p.from.recorded)
-}
-
-// runningOf are the versions that a minor may mean on a cluster that is there: of
-// one from a ClusterClass where it goes, if it is not there yet.
-func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
-	versions := cluster.Versions()
-	if cluster.Topology != nil {
-		versions.ControlPlane = cluster.Topology.Version
-	}
-	return versions
-}
-
-// anyGeneration is for groups that an autoscaler changes at any time; no plan is
-// stale for that.
-func (p Upgrade) anyGeneration(metadata plan.Metadata) {
-	for _, group := range p.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-		object := "MachineDeployment/" + cmp.Or(p.detached.names[group.Name], p.resolved.Config.Cluster.Metadata.Name+"-"+group.Name)
-		if _, there := metadata.Generations[object]; there && group.AutoscalingConfiguration != nil {
-			metadata.Generations[object] = plan.AnyGeneration
-		}
-	}
-}
-
-func (p *Upgrade) prepareClassic(in plan.Input, from current) error {
-	p.standIns = standInsFor(p.spec.bundles, from)
-	first, err := p.stage(from.start.Versions(), p.scope)
+	begin := r.begin(in)
+	m, err := r.mode(ctx, with, begin.outside)
 	if err != nil {
-		return err
+		return Upgrade{}, err
 	}
-	if in.Changes, err = p.changes(first, from, p.scope); err != nil {
-		return err
+	first, err := m.render(ctx, begin)
+	if err != nil {
+		return Upgrade{}, err
 	}
-	p.anyGeneration(in.Metadata)
-	if p.Plan, err = plan.Compute(in); err != nil {
-		return err
+	d, err := m.compare(ctx, first)
+	if err != nil {
+		return Upgrade{}, err
 	}
-	if err := p.standIns.check(p.Plan); err != nil {
-		return err
+	in.Changes = planned(d.byPart)
+	if in.Chain, err = m.chain(ctx, in, d); err != nil {
+		return Upgrade{}, err
 	}
-	p.Plan.Notes = append(p.Plan.Notes, p.standIns.notes()...)
-	p.States = []rollout.Objects{first}
-	for i := range p.Plan.Steps {
-		stage, err := p.stage(p.Plan.Versions(i+1), p.scope)
-		if err != nil {
-			return err
+	u := Upgrade{Key: types.NamespacedName{Namespace: r.namespace, Name: cluster.Metadata.Name}, request: r, restored: d.restored, templates: d.templates}
+	if u.Plan, err = plan.Compute(in); err != nil {
+		return Upgrade{}, err
+	}
+	notes, err := m.check(u.Plan)
+	if err != nil {
+		return Upgrade{}, err
+	}
+	if u.States, err = states(ctx, m, u.Plan, in.Chain, begin, first); err != nil {
+		return Upgrade{}, err
+	}
+	u.Plan.Notes = slices.Concat(u.Plan.Notes, notes, from.notes(), d.unremediated(), u.Plan.HeldNotes(u.begun(), from.state.Holds))
+	return u, nil
+}
+
+// begin is the point where the upgrade begins.
+func (r request) begin(in plan.Input) point {
+	at := point{versions: in.Start.Versions()}
+	switch {
+	case in.Chain == nil:
+	case len(r.scope.Groups) > 0:
+		at.topology, at.outside = in.Chain.From, map[string]bool{}
+		for _, group := range r.scope.Groups {
+			at.outside[group] = true
 		}
-		p.States = append(p.States, stage)
+	default:
+		at.topology, at.outside = in.Chain.From, in.Outside()
 	}
-	return nil
+	return at
+}
+
+// mode is that of the cluster; outside are the groups that its topology does not have when
+// the upgrade begins.
+func (r request) mode(ctx context.Context, with source, outside map[string]bool) (mode, error) {
+	if r.from.topology == nil {
+		return &directMode{request: r, source: with, standIns: standInsFor(r.spec.bundles, r.from)}, nil
+	}
+	groups, err := r.detachedGroups(ctx, with.topology, outside)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.scope.Groups) > 0 {
+		return &detachedMode{request: r, source: with, groups: groups, outside: outside}, nil
+	}
+	return &topologyMode{request: r, source: with, groups: groups, outside: outside}, nil
+}
+
+// states renders the cluster as it is written for each step.
+func states(ctx context.Context, m mode, p plan.Plan, chain *plan.Chain, at point, first rollout.Objects) ([]rollout.Objects, error) {
+	all := []rollout.Objects{first}
+	for i, step := range p.Steps {
+		at = at.after(step, chain)
+		at.versions = p.Versions(i + 1)
+		next, err := m.render(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+// after returns the point at the end of a step, apart from the versions of the parts.
+func (at point) after(step plan.Step, chain *plan.Chain) point {
+	if chain == nil {
+		return at
+	}
+	if to := furthest(step); !step.Detached && to.After(at.topology) {
+		at.topology = chain.Target(to)
+	}
+	if step.Kind == plan.Return {
+		at.outside = maps.Clone(at.outside)
+		for _, group := range step.WorkerNodeGroups {
+			delete(at.outside, group.Name)
+		}
+	}
+	return at
+}
+
+// furthest is the version that a step leads to; zero for one that leads to none.
+func furthest(step plan.Step) v1alpha1.Version {
+	to := step.To
+	for _, group := range step.WorkerNodeGroups {
+		if group.To.After(to) {
+			to = group.To
+		}
+	}
+	return to
+}
+
+// begun reports whether an upgrade is on its way that the plan is about.
+func (u Upgrade) begun() bool { return u.from.upgrading || u.continues(u.from.recorded) }
+
+// metadata is that of the cluster. An autoscaler changes its groups at any time; no plan
+// is stale for that.
+func (r request) metadata() plan.Metadata {
+	metadata := r.from.metadata
+	metadata.Generations = maps.Clone(metadata.Generations)
+	for _, group := range r.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		part, exists := r.from.state.Group(group.Name)
+		if _, counts := metadata.Generations[part.Object]; exists && counts && group.AutoscalingConfiguration != nil {
+			metadata.Generations[part.Object] = plan.AnyGeneration
+		}
+	}
+	return metadata
+}
+
+// has reports whether the spec has a group.
+func (r request) has(group string) bool {
+	return slices.ContainsFunc(r.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations, func(g v1alpha1.WorkerNodeGroupConfiguration) bool { return g.Name == group })
 }
 
 // target is the cluster that the spec asks for. What an autoscaler decides
@@ -177,167 +246,4 @@ func target(resolved validations.Resolved, start plan.Start) plan.Target {
 		t.WorkerNodeGroups = append(t.WorkerNodeGroups, wanted)
 	}
 	return t
-}
-
-// stage renders the cluster at the given versions. Every one of them must have a
-// release, or a stand-in.
-func (p Upgrade) stage(versions v1alpha1.ClusterVersions, about scope) (rollout.Objects, error) {
-	rendered, err := p.render(versions, nil)
-	if err != nil {
-		return rollout.Objects{}, err
-	}
-	objects, err := decodeParts(rendered)
-	return about.cut(objects), err
-}
-
-// render renders the cluster at versions, and its topology without the groups that
-// are detached.
-func (p Upgrade) render(versions v1alpha1.ClusterVersions, detached map[string]bool) (manifests.Objects, error) {
-	set, _ := p.spec.bundles.With(p.standIns.releases()).SetOf(versions)
-	return manifests.Render(manifests.Input{
-		Config: p.resolved.Config, Versions: versions, Set: set, Namespace: p.Key.Namespace, Detached: detached, Downloads: p.spec.bundles.Releases(),
-	})
-}
-
-func decodeParts(rendered manifests.Objects) (rollout.Objects, error) {
-	objects := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
-	var err error
-	if objects.Cluster, err = decodeAll(rendered.Cluster); err != nil {
-		return objects, err
-	}
-	parts := append([]manifests.GroupObjects{{Name: v1alpha1.ControlPlaneName, Objects: rendered.ControlPlane}}, rendered.Groups...)
-	for _, part := range parts {
-		if objects.Parts[part.Name], err = decodeAll(part.Objects); err != nil {
-			return objects, err
-		}
-	}
-	return objects, nil
-}
-
-func decodeAll(objects []templater.Object) ([]*unstructured.Unstructured, error) {
-	decoded := make([]*unstructured.Unstructured, len(objects))
-	for i, object := range objects {
-		u, err := object.Unstructured()
-		if err != nil {
-			return nil, err
-		}
-		decoded[i] = u
-	}
-	return decoded, nil
-}
-
-// changes are those besides versions and counts, by part.
-func (p *Upgrade) changes(first rollout.Objects, from current, about scope) (map[string]plan.Changes, error) {
-	found, err := from.compare(first.All())
-	if err != nil {
-		return nil, err
-	}
-	sorted, err := byPart(p.resolved.Config, first, found, from)
-	if err != nil {
-		return nil, err
-	}
-	p.restores(first, found)
-	if about.whole() {
-		unused, err := from.unused(first.All())
-		if err != nil {
-			return nil, err
-		}
-		addRemoved(sorted, "", unused)
-		p.loses(unused)
-	}
-	return sorted, p.calledOff(sorted, from.start, about)
-}
-
-// calledOff adds what groups that go back to what their nodes run would replace
-// all the same: machines that were made from other templates than the ones that
-// the file asks for at that version.
-func (p Upgrade) calledOff(sorted map[string]plan.Changes, start plan.Start, about scope) error {
-	versions := start.Versions()
-	var back []string
-	for name, part := range start.WorkerNodeGroups {
-		if wanted, there := p.resolved.Versions.WorkerNodeGroups[name]; there && part.GoesBack(wanted) {
-			versions.WorkerNodeGroups[name] = wanted
-			back = append(back, name)
-		}
-	}
-	if len(back) == 0 {
-		return nil
-	}
-	stage, err := p.stage(versions, about)
-	if err != nil {
-		return err
-	}
-	for _, name := range back {
-		templates := changes.Templates(stage.Parts[name])
-		if former := start.WorkerNodeGroups[name].Former; !slices.Equal(templates, former) {
-			sum := sorted[name]
-			sum.Rolling = append(sum.Rolling, fmt.Sprintf("templates would become %s, and are %s", strings.Join(templates, ", "), cmp.Or(strings.Join(former, ", "), "not known")))
-			sorted[name] = sum
-		}
-	}
-	return nil
-}
-
-// restores notes the parts with a template that is missing.
-func (p *Upgrade) restores(stage rollout.Objects, found []management.Change) {
-	missing := func(object *unstructured.Unstructured) bool {
-		return slices.ContainsFunc(found, func(c management.Change) bool {
-			return c.Action == management.Restored && c.Object == changes.ObjectName(object)
-		})
-	}
-	for name, objects := range stage.Parts {
-		if slices.ContainsFunc(objects, missing) {
-			p.restored = append(p.restored, name)
-		}
-	}
-}
-
-// called is the name that an object has on the management cluster.
-func (o current) called(object string) string { return cmp.Or(o.names[object], object) }
-
-// byPart sorts what would change by the part that it belongs to. Counts are left
-// out: the plan has them as machines.
-func byPart(config *v1alpha1.Config, stage rollout.Objects, found []management.Change, from current) (map[string]plan.Changes, error) {
-	part := map[string]string{}
-	for name, objects := range stage.Parts {
-		for _, object := range objects {
-			part[changes.ObjectName(object)] = name
-		}
-	}
-	sorted := map[string]plan.Changes{}
-	for _, change := range found {
-		name := part[change.Object]
-		sum := sorted[name]
-		for _, f := range change.Fields {
-			if err := fixed(config, change.Object, f, from); err != nil {
-				return nil, err
-			}
-			switch {
-			case f.Path == "spec.replicas":
-			case f.Rolling:
-				sum.Rolling = append(sum.Rolling, f.String())
-			default:
-				sum.InPlace = append(sum.InPlace, from.called(change.Object)+" "+f.String())
-			}
-		}
-		kind, _, _ := strings.Cut(change.Object, "/")
-		if change.Action == management.Created && !changes.IsTemplate(kind) {
-			sum.InPlace = append(sum.InPlace, from.called(change.Object)+" would be created")
-		}
-		if change.Action == management.Restored {
-			sum.InPlace = append(sum.InPlace, from.called(change.Object)+" is missing, so that no new machine can be made, and would be created again")
-		}
-		sorted[name] = sum
-	}
-	return sorted, nil
-}
-
-// fixed refuses a change of what Cluster API never changes, where the spec
-// before is not known and nobody could see it in the file.
-func fixed(config *v1alpha1.Config, object string, f changes.Field, from current) error {
-	never := []string{"spec.clusterNetwork", "spec.controlPlaneRef", "spec.infrastructureRef", "spec.backend"}
-	if from.before != nil || !strings.HasSuffix(object, "Cluster/"+config.Cluster.Metadata.Name) || !slices.ContainsFunc(never, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") }) {
-		return nil
-	}
-	return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf("%s: %s, and that cannot be changed in a cluster that is there; give the file back what the cluster has, or create a new cluster", object, f)}
 }

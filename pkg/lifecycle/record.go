@@ -67,7 +67,7 @@ func clonedGroups(versions v1alpha1.ClusterVersions) map[string]v1alpha1.Version
 	return maps.Clone(versions.WorkerNodeGroups)
 }
 
-// continues tells whether the plan is what is left of an upgrade that an earlier run
+// continues reports whether the plan is what is left of an upgrade that an earlier run
 // began: something that was there then has another version by now.
 func (p Upgrade) continues(before management.Record) bool {
 	if !p.Plan.ChangesVersions() || before.From.ControlPlane.IsZero() {

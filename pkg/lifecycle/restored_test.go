@@ -29,19 +29,14 @@ func TestRestoredTemplates(t *testing.T) {
 		{Object: "KubeadmConfigTemplate/a", Action: management.Restored}, {Object: "DevMachineTemplate/b", Action: management.Unchanged},
 		{Object: "KubeadmConfigTemplate/c", Action: management.Created},
 	}
-	sorted, err := byPart(nil, stage, found, current{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sorted := planned(byPart(stage, found, nil))
 	want := map[string]plan.Changes{
 		"md-0": {InPlace: []string{"KubeadmConfigTemplate/a is missing, so that no new machine can be made, and would be created again"}}, "md-1": {},
 	}
 	if diff := cmp.Diff(want, sorted); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	var p Upgrade
-	p.restores(stage, found)
-	if !slices.Equal(p.restored, []string{"md-0"}) {
-		t.Errorf("parts with a missing template: %s", p.restored)
+	if parts := restored(stage, found); !slices.Equal(parts, []string{"md-0"}) {
+		t.Errorf("parts with a missing template: %s", parts)
 	}
 }

@@ -10,11 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -176,9 +174,7 @@ func (r skewRow) outcome(t *testing.T) (here, what string) {
 	for i, cell := range skewWorkers(r.fromWorkers) {
 		start.WorkerNodeGroups[skewGroup(i)] = skewPart(cell, r.from)
 	}
-	unchanged := func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil }
-	nothing := func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
-	p, err := prepare(s, current{start: start, compare: unchanged, unused: nothing}, UpgradeOptions{}, Options{})
+	p, err := prepare(t.Context(), s, current{start: start, running: start.Versions()}, unchanged(), UpgradeOptions{}, Options{})
 	if err != nil {
 		return fmt.Sprintf("no (%d)", exitCodeOf(err)), err.Error()
 	}

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,83 +16,51 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
-	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-const machineHealthCheck = "MachineHealthCheck"
-
-// managedChanges are those besides versions and counts, by part: what Cluster API
-// would make of the cluster as it is, and of the one that is asked for.
-func (p *Upgrade) managedChanges(first rollout.Objects, outside map[string]bool, from current) (map[string]plan.Changes, error) {
-	before := from.managed
-	wanted, err := before.tried(p.spec, first.Cluster[0])
-	if err != nil {
-		return nil, err
-	}
-	if err := p.ofOthers(wanted); err != nil {
-		return nil, err
-	}
-	p.wanted = management.TopologyOf(wanted)
-	found, err := from.compare(first.Cluster)
-	if err != nil {
-		return nil, clusterclass.Admission(p.spec.Config, err)
-	}
-	sorted, err := byPart(p.resolved.Config, rollout.Objects{}, withoutParts(found, first.Cluster[0]), from)
-	if err != nil {
-		return nil, err
-	}
-	own, err := p.ownChanges(first, outside, from)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(sorted, own)
-	if pause := before.state.Pause; pause != nil && !between(before.state) {
-		sorted[""] = addChange(sorted[""], fmt.Sprintf("the pause to %s, which was stopped at its end, would be lifted", pause.Why))
-	}
-	unused, err := from.unused(first.All())
-	if err != nil {
-		return nil, err
-	}
-	addRemoved(sorted, "", unused)
-	p.loses(unused)
-	was, is, err := before.both(*p.spec.class, wanted)
-	var external externalError
-	switch {
-	case errors.As(err, &external) && sameTopology(before.cluster, wanted):
-		return sorted, nil
-	case errors.As(err, &external):
-		sorted[""] = addChange(sorted[""], external.Error())
-	case err != nil:
-		return nil, err
-	}
-	maps.DeleteFunc(is, func(name string, _ []*unstructured.Unstructured) bool { return outside[name] })
-	parts, gone, err := partChanges(was, is, p.resolved.Config, from)
-	if err != nil {
-		return nil, err
-	}
-	p.loses(gone)
-	for name, sum := range parts {
-		all := sorted[name]
-		all.Rolling, all.InPlace = append(all.Rolling, sum.Rolling...), append(all.InPlace, sum.InPlace...)
-		sorted[name] = all
-	}
-	if err := addUnseen(sorted, before.cluster, wanted); err != nil {
-		return nil, err
-	}
-	for _, line := range deferrals(*before.state.Topology, *p.wanted) {
-		sorted[""] = addChange(sorted[""], line)
-	}
-	return sorted, nil
+// sameTopology reports whether two Clusters ask for the same but for the version.
+func sameTopology(a, b *clusterv1.Cluster) bool {
+	one, other := a.Spec.Topology.DeepCopy(), b.Spec.Topology.DeepCopy()
+	one.Version = other.Version
+	return reflect.DeepEqual(one, other)
 }
 
-func addChange(sum plan.Changes, line string) plan.Changes {
-	sum.InPlace = append(sum.InPlace, line)
-	return sum
+// externalError says that what a class makes cannot be computed.
+type externalError string
+
+func (e externalError) Error() string { return string(e) }
+
+// generated returns what Cluster API makes of a cluster as it is, and of the one that is
+// wanted from a class, at the same version: what differs is what else is asked for.
+func generated(ctx context.Context, now currentTopology, class topology.Class, wanted *clusterv1.Cluster) (was, is topology.Parts, err error) {
+	if class.External() || now.class.External() {
+		return nil, nil, externalError("ClusterClass " + class.Name + " has patches of runtime extensions: which machines are replaced for other changes than the version cannot be told beforehand")
+	}
+	was, err = topology.Generate(ctx, now.class, now.cluster)
+	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+		return nil, nil, externalError(fmt.Sprintf("ClusterClass %s can make nothing of the cluster as it is (%s): which machines are replaced for other changes than the version cannot be told beforehand", now.class.Name, unable.Reason))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if is, err = topology.Generate(ctx, class, wanted); err != nil {
+		return nil, nil, err
+	}
+	return withDefaults(ctx, was, is)
+}
+
+// withDefaults adds to both what the API server would add.
+func withDefaults(ctx context.Context, was, is topology.Parts) (topology.Parts, topology.Parts, error) {
+	was, err := was.WithDefaults(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	is, err = is.WithDefaults(ctx)
+	return was, is, err
 }
 
 // withoutParts leaves out what the parts of a cluster tell better than the
@@ -111,12 +80,12 @@ func withoutParts(found []management.Change, cluster *unstructured.Unstructured)
 }
 
 // deferrals are the groups that begin or cease to wait with their upgrades.
-func deferrals(now, wanted state.Topology) []string {
+func deferrals(now, wanted state.Topology) []Change {
 	was := map[string]state.TopologyGroup{}
 	for _, group := range now.Groups {
 		was[group.Name] = group
 	}
-	var lines []string
+	var all []Change
 	for _, group := range wanted.Groups {
 		for _, f := range []struct {
 			name    string
@@ -126,71 +95,50 @@ func deferrals(now, wanted state.Topology) []string {
 			{"holdUpgradeSequence", was[group.Name].Held, group.Held},
 		} {
 			if f.was != f.is {
-				lines = append(lines, fmt.Sprintf("%s %s would become %t", group.Name, f.name, f.is))
+				all = append(all, Change{Object: group.Name, Path: f.name, Becomes: fmt.Sprintf("would become %t", f.is)})
 			}
 		}
 	}
-	return lines
+	return all
 }
 
-// partChanges are the differences between two sets of parts, of those that are in
-// both, and the objects that the second one lacks.
-func partChanges(was, is topology.Parts, config *v1alpha1.Config, from current) (sorted map[string]plan.Changes, gone []string, err error) {
+// partDifferences are the differences between the parts of a cluster.
+type partDifferences struct {
+	found  []management.Change
+	byPart map[string][]Change
+	// removed are the objects, as Kind/name, that a part loses.
+	removed []string
+}
+
+// compareParts compares two sets of parts, of those that are in both.
+func compareParts(was, is topology.Parts, names map[string]string) (partDifferences, error) {
 	var old, fresh []*unstructured.Unstructured
 	lost := map[string][]string{}
-	stage := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
-	for name, objects := range is {
+	objects := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+	for name, of := range is {
 		if _, both := was[name]; both {
-			old, fresh = append(old, was[name]...), append(fresh, objects...)
-			stage.Parts[name], lost[name] = objects, lostObjects(was[name], objects, from)
+			old, fresh = append(old, was[name]...), append(fresh, of...)
+			objects.Parts[name], lost[name] = of, lostObjects(was[name], of, names)
 		}
 	}
 	slices.SortFunc(fresh, func(a, b *unstructured.Unstructured) int {
 		return cmp.Compare(changes.ObjectName(a), changes.ObjectName(b))
 	})
-	found, err := compareOffline(old, fresh)
+	found, err := compareObjects(old, fresh)
 	if err != nil {
-		return nil, nil, err
+		return partDifferences{}, err
 	}
-	if sorted, err = byPart(config, stage, found, from); err != nil {
-		return nil, nil, err
-	}
+	d := partDifferences{found: found, byPart: byPart(objects, found, names)}
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		addRemoved(sorted, name, lost[name])
-		gone = append(gone, lost[name]...)
+		d.byPart[name] = append(d.byPart[name], removals(lost[name])...)
+		d.removed = append(d.removed, lost[name]...)
 	}
-	return sorted, gone, nil
-}
-
-// addRemoved adds objects of a part, as Kind/name, that the cluster would lose.
-func addRemoved(sorted map[string]plan.Changes, part string, objects []string) {
-	for _, object := range objects {
-		sorted[part] = addChange(sorted[part], object+" would be removed")
-	}
-}
-
-// loses notes the health checks among objects that the cluster would lose.
-func (p *Upgrade) loses(objects []string) {
-	for _, object := range objects {
-		if kind, _, _ := strings.Cut(object, "/"); kind == machineHealthCheck {
-			p.unremediated = append(p.unremediated, object)
-		}
-	}
-}
-
-// unremediatedNotes says which machines nothing replaces any more when they fail.
-func (p Upgrade) unremediatedNotes() []string {
-	if len(p.unremediated) == 0 {
-		return nil
-	}
-	slices.Sort(p.unremediated)
-	return []string{fmt.Sprintf("%s would be removed, because the file has no machineHealthCheck there: machines that fail are no longer replaced; set machineHealthCheck in the file to keep it",
-		strings.Join(p.unremediated, ", "))}
+	return d, nil
 }
 
 // lostObjects are the objects of a part, as Kind/name, that Cluster API would delete.
 // Templates go with the machines that they made.
-func lostObjects(was, is []*unstructured.Unstructured, from current) []string {
+func lostObjects(was, is []*unstructured.Unstructured, names map[string]string) []string {
 	kept := map[string]bool{}
 	for _, object := range is {
 		kept[changes.ObjectName(object)] = true
@@ -198,7 +146,7 @@ func lostObjects(was, is []*unstructured.Unstructured, from current) []string {
 	var lost []string
 	for _, object := range was {
 		if name := changes.ObjectName(object); !kept[name] && !changes.IsTemplate(object.GetKind()) {
-			lost = append(lost, from.called(name))
+			lost = append(lost, cmp.Or(names[name], name))
 		}
 	}
 	return lost
@@ -206,7 +154,7 @@ func lostObjects(was, is []*unstructured.Unstructured, from current) []string {
 
 // addUnseen adds the fields of a topology's control plane and groups that change
 // while no object of the part does, such as a variable that no patch reads.
-func addUnseen(sorted map[string]plan.Changes, before, wanted *clusterv1.Cluster) error {
+func addUnseen(sorted map[string][]Change, before, wanted *clusterv1.Cluster) error {
 	was, err := topologyParts(before)
 	if err != nil {
 		return err
@@ -217,7 +165,7 @@ func addUnseen(sorted map[string]plan.Changes, before, wanted *clusterv1.Cluster
 	}
 	for _, name := range slices.Sorted(maps.Keys(is)) {
 		there, exists := was[name]
-		if seen := sorted[name]; !exists || len(seen.Rolling)+len(seen.InPlace) > 0 || reflect.DeepEqual(there.Object, is[name].Object) {
+		if !exists || len(sorted[name]) > 0 || reflect.DeepEqual(there.Object, is[name].Object) {
 			continue
 		}
 		fields, err := changes.Between(there, is[name])
@@ -225,7 +173,7 @@ func addUnseen(sorted map[string]plan.Changes, before, wanted *clusterv1.Cluster
 			return err
 		}
 		for _, field := range fields {
-			sorted[name] = addChange(sorted[name], changes.ObjectName(is[name])+" "+field.String())
+			sorted[name] = append(sorted[name], Change{Object: changes.ObjectName(is[name]), Path: field.Path, Becomes: field.Change})
 		}
 	}
 	return nil

@@ -80,11 +80,7 @@ func TestUnknownLiveVersion(t *testing.T) {
 				WorkerNodeGroups: []state.Part{managedPart("md-0", "MachineDeployment/prod-md-0", v1alpha1.MustParseVersion(test.group), &one)},
 			}
 			from := currentOf(cluster)
-			from.compare = func(objects []*unstructured.Unstructured) ([]management.Change, error) {
-				return compareOffline(live, objects)
-			}
-			from.unused = func([]*unstructured.Unstructured) ([]string, error) { return nil, nil }
-			p, err := prepare(stagesSpecOf(t, test.version, test.groups), from, UpgradeOptions{}, Options{})
+			p, err := prepare(t.Context(), stagesSpecOf(t, test.version, test.groups), from, comparedWith(live), UpgradeOptions{}, Options{})
 			refused := (*management.RefusedError)(nil)
 			switch {
 			case test.refused != "":
@@ -170,13 +166,22 @@ func TestStandIn(t *testing.T) {
 // that is there makes nothing of the cluster.
 func TestClassThatMakesNothing(t *testing.T) {
 	t.Parallel()
-	before, after := topology.Class{ClusterClass: &clusterv1.ClusterClass{}}, topology.Class{ClusterClass: &clusterv1.ClusterClass{}}
-	before.Name, after.Name = "before", "after"
-	m := currentTopology{class: before, generate: func(class topology.Class, _ *clusterv1.Cluster) (topology.Parts, error) {
-		return nil, &topology.UnableError{Class: class.Name, Reason: "its patch a fails: no " + class.Name}
-	}}
-	_, _, err := m.both(after, nil)
-	want := externalError("ClusterClass before can make nothing of the cluster as it is (its patch a fails: no before): which machines are replaced for other changes than the version cannot be told beforehand")
+	bundles := fewBundles(t)
+	class := inMemoryClass(t, bundles)
+	before := otherClass(class, nil)
+	before.Name = "before"
+	before.Spec.Patches = append(before.Spec.Patches, clusterv1.ClusterClassPatch{Name: "a", Definitions: []clusterv1.PatchDefinition{{
+		Selector:    clusterv1.PatchSelector{APIVersion: clusterv1.GroupVersionControlPlane.String(), Kind: "KubeadmControlPlaneTemplate", MatchResources: clusterv1.PatchSelectorMatch{ControlPlane: new(true)}},
+		JSONPatches: []clusterv1.JSONPatch{{Op: "add", Path: "/spec/template/spec/rolloutStrategy", ValueFrom: &clusterv1.JSONPatchValue{Template: "{{ no }}"}}},
+	}}})
+	live := fakeTopologyOf(t, managedSpec(t, class, bundles, "", "{name: md-0}")).topology.cluster
+	_, _, err := generated(t.Context(), currentTopology{class: before, cluster: live}, class, live)
+	_, unable := topology.Generate(t.Context(), before, live)
+	var reason *topology.UnableError
+	if !errors.As(unable, &reason) {
+		t.Fatalf("the class before makes something: %v", unable)
+	}
+	want := externalError("ClusterClass before can make nothing of the cluster as it is (" + reason.Reason + "): which machines are replaced for other changes than the version cannot be told beforehand")
 	if diff := cmp.Diff(error(want), err); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}

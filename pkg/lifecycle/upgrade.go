@@ -45,7 +45,7 @@ type RunOptions struct {
 	TakeOver bool
 	// Locked is called once the cluster is locked, before anything is written.
 	Locked func() error
-	// Show is called with every change of the progress.
+	// Show is called with every change of the progress, unless it is nil.
 	Show func(rollout.Status)
 }
 
@@ -74,7 +74,8 @@ func (s *Service) PlanUpgrade(ctx context.Context, spec Spec, o UpgradeOptions) 
 	if err != nil {
 		return Upgrade{}, err
 	}
-	return prepare(spec, from, o, s.options)
+	l := s.live(s.keyOf(spec))
+	return prepare(ctx, spec, from, source{comparer: l, topology: l}, o, s.options)
 }
 
 // Whole reports whether the upgrade is about all of the cluster.
@@ -141,19 +142,23 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 			return err
 		}
 	}
+	show := o.Show
+	if show == nil {
+		show = func(rollout.Status) {}
+	}
 	cluster := p.resolved.Config.Cluster
 	return s.client.Upgrade(held, p.Key, management.Upgrade{
 		Program: rollout.Program{
 			Plan: p.Plan, Desired: p.States, Groups: p.scope.Groups, Policy: validations.Policy(cluster),
 			Topology:         p.spec.managed() && p.scope.whole(),
-			TopologyVersions: p.topologyVersions,
+			TopologyVersions: p.from.topology.hasVersions() && p.scope.whole(),
 			Continued:        p.begun(),
 			Claimed:          p.from.state.Claimed(),
 			IgnoreHealth:     slices.Contains(o.Skip, management.CheckHealth),
 			NodeStartup:      cluster.Spec.NodeStartup(),
 			Concurrency:      cluster.Spec.UpgradePolicy.Concurrency(),
 		},
-		Record: p.record, Templates: p.templates(), Partial: !p.scope.whole(), Force: o.ForceConflicts, Warn: s.warn, Show: o.Show,
+		Record: p.record, Templates: p.templates, Partial: !p.scope.whole(), Force: o.ForceConflicts, Warn: s.warn, Show: show,
 	})
 }
 

@@ -43,7 +43,7 @@ func (s *Service) Watch(ctx context.Context, key types.NamespacedName, show func
 			return true, nil
 		}
 		seen.Cluster = cluster
-		seen.Left, seen.Unknown = last.left(cluster)
+		seen.Left, seen.Unknown = last.left(ctx, cluster)
 		if text := unplanned(cluster); text != "" {
 			s.warn(text)
 		}
@@ -65,8 +65,8 @@ type lastApplied struct {
 	spec     Spec
 	// plan that was followed last; nil for a cluster without a ClusterClass.
 	plan *plan.Plan
-	// chain is topology.Road.Chain, for a cluster from a ClusterClass.
-	chain chainFunc
+	// server knows the paths of clusters from a ClusterClass.
+	server topologyServer
 	// unread is why the path of a cluster from a ClusterClass cannot be told.
 	unread error
 }
@@ -82,7 +82,7 @@ func (s *Service) lastApplied(ctx context.Context, key types.NamespacedName) (la
 		return lastApplied{}, nil
 	}
 	spec.Config = config
-	k := lastApplied{resolved: validations.Resolved{Config: config, Versions: record.Versions}, spec: spec, plan: record.Plan, chain: s.chain(ctx, key)}
+	k := lastApplied{resolved: validations.Resolved{Config: config, Versions: record.Versions}, spec: spec, plan: record.Plan, server: s.live(key)}
 	if spec.managed() {
 		// Without its class nothing can be told of the path, and all else can.
 		class, exists, err := s.client.ClassAlone(ctx, clusterclass.Key(config, key.Namespace))
@@ -120,9 +120,9 @@ func (k lastApplied) unplanned() func(state.Cluster) string {
 	}
 }
 
-// left is the way that is left from the cluster as it is, by its versions. The
+// left is the plan that is left from the cluster as it is, by its versions. The
 // error says why it cannot be told.
-func (k lastApplied) left(cluster state.Cluster) (plan.Plan, error) {
+func (k lastApplied) left(ctx context.Context, cluster state.Cluster) (plan.Plan, error) {
 	if k.resolved.Config == nil {
 		return plan.Plan{}, errors.New("the cluster has no record of this version of clusterctl-x")
 	}
@@ -137,7 +137,7 @@ func (k lastApplied) left(cluster state.Cluster) (plan.Plan, error) {
 	}
 	if k.spec.managed() && cluster.Topology != nil {
 		in.Chain = &plan.Chain{From: cluster.Topology.Version}
-		chain, err := wayOf(k.spec, in, *cluster.Topology, k.chain)
+		chain, err := pathOf(ctx, k.spec, in, *cluster.Topology, k.server)
 		if err != nil {
 			return plan.Plan{}, err
 		}
@@ -146,7 +146,7 @@ func (k lastApplied) left(cluster state.Cluster) (plan.Plan, error) {
 	return plan.Compute(in)
 }
 
-// pinned tells whether the spec gives a group a version of its own.
+// pinned reports whether the spec gives a group a version of its own.
 func (k lastApplied) pinned(group string) bool {
 	if k.resolved.Config == nil {
 		return false

@@ -1,0 +1,83 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+)
+
+// directMode is that of clusters without a ClusterClass.
+type directMode struct {
+	request
+	source
+	// standIns are for versions that parts run and no bundle has.
+	standIns standIns
+}
+
+func (m *directMode) render(_ context.Context, at point) (rollout.Objects, error) {
+	objects, err := m.request.render(at.versions, nil, m.standIns.releases()...)
+	return m.scope.cut(objects), err
+}
+
+func (m *directMode) compare(ctx context.Context, first rollout.Objects) (differences, error) {
+	found, err := m.Compare(ctx, first.All())
+	if err != nil {
+		return differences{}, err
+	}
+	if err := m.checkImmutable(found); err != nil {
+		return differences{}, err
+	}
+	d := differences{byPart: byPart(first, found, nil), restored: restored(first, found)}
+	if m.scope.whole() {
+		if d.removed, err = m.Unused(ctx, first.All()); err != nil {
+			return differences{}, err
+		}
+		d.byPart[""] = append(d.byPart[""], removals(d.removed)...)
+	}
+	return d, m.calledOff(ctx, d.byPart)
+}
+
+// calledOff adds what groups that go back to what their nodes run would replace
+// all the same: machines that were made from other templates than the ones that
+// the file asks for at that version.
+func (m *directMode) calledOff(ctx context.Context, sorted map[string][]Change) error {
+	versions := m.from.start.Versions()
+	var back []string
+	for name, part := range m.from.start.WorkerNodeGroups {
+		if wanted, there := m.resolved.Versions.WorkerNodeGroups[name]; there && part.GoesBack(wanted) {
+			versions.WorkerNodeGroups[name] = wanted
+			back = append(back, name)
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	objects, err := m.render(ctx, point{versions: versions})
+	if err != nil {
+		return err
+	}
+	for _, name := range back {
+		templates := changes.Templates(objects.Parts[name])
+		if former := m.from.start.WorkerNodeGroups[name].Former; !slices.Equal(templates, former) {
+			sorted[name] = append(sorted[name], Change{Rolling: true, Path: "templates", Becomes: fmt.Sprintf("would become %s, and are %s", strings.Join(templates, ", "), cmp.Or(strings.Join(former, ", "), "not known"))})
+		}
+	}
+	return nil
+}
+
+func (*directMode) chain(context.Context, plan.Input, differences) (*plan.Chain, error) {
+	return nil, nil
+}
+
+func (m *directMode) check(p plan.Plan) ([]string, error) {
+	if err := m.standIns.check(p); err != nil {
+		return nil, err
+	}
+	return m.standIns.notes(), nil
+}

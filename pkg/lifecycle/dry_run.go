@@ -1,0 +1,59 @@
+package lifecycle
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+)
+
+// dryRun returns the objects that the API server can check before the first step:
+// those of the beginning, and those of later stages. A topology takes the version
+// of the next leg only, and Cluster API owns a group until it is detached.
+func (u Upgrade) dryRun() ([]*unstructured.Unstructured, []rollout.Objects) {
+	if u.from.topology == nil {
+		return u.States[0].All(), u.States[1:]
+	}
+	legBegun := false
+	var stages []rollout.Objects
+	for i, stage := range u.States {
+		next := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, u.States[0].Cluster)) {
+			legBegun, next.Cluster = len(stages) > 0, stage.Cluster
+			if i > 0 && u.Plan.Steps[i-1].Kind == plan.Return {
+				next.Cluster = underPause(stage.Cluster)
+			}
+		}
+		for name, objects := range stage.Parts {
+			if part, exists := u.from.state.Group(name); !exists || part.Detached {
+				next.Parts[name] = objects
+			}
+		}
+		stages = append(stages, next)
+	}
+	return stages[0].All(), stages[1:]
+}
+
+// underPause are objects as they are written when a group is given back: the guardrails
+// let nobody else put an entry of a detached group into the topology.
+func underPause(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	marked := slices.Clone(objects)
+	for i, object := range marked {
+		if object.GetKind() != "Cluster" {
+			continue
+		}
+		marked[i] = object.DeepCopy()
+		annotations := maps.Clone(object.GetAnnotations())
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[management.PauseAnnotation] = "dry run of a return"
+		marked[i].SetAnnotations(annotations)
+	}
+	return marked
+}
