@@ -121,7 +121,7 @@ $(GOLANGCI_LINT): hack/tools/go.mod
 
 .PHONY: golden
 golden: ## write the golden files of the tests anew
-	go test ./pkg/manifests ./pkg/plan ./pkg/management ./cmd/clusterctl-x -update
+	go test ./pkg/manifests ./pkg/plan ./pkg/management ./pkg/cmd -update
 
 .PHONY: bundles
 bundles: ## make the versions bundles anew from the Kubernetes modules (downloads them)

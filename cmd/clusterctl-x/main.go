@@ -7,7 +7,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 )
+
+// version is set by the linker; a binary of 'go install' knows it from its module.
+var version string
 
 func main() {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -17,5 +23,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	// The first signal ends the context; the second one ends the process.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+	os.Exit(cmd.Run(ctx, version, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

@@ -16,8 +16,10 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -199,4 +201,18 @@ func (s *Service) UsedReleases(ctx context.Context, bundles *versionsbundle.Bund
 		}
 	}
 	return bundles, used, nil
+}
+
+// RenderClass renders a ClusterClass with the releases of the bundles that its machines can
+// be made of, and those that clusters of the class use.
+func RenderClass(class manifests.Class, bundles *versionsbundle.Bundles, used []v1alpha1.Version) ([]templater.Object, error) {
+	class.Releases = bundles.Usable(manifests.Needs(class.Provider), used)
+	versions := make([]string, len(class.Releases))
+	for i, release := range class.Releases {
+		versions[i] = release.Version.String()
+	}
+	if gaps := validations.ClassVersions(versions); len(gaps) > 0 {
+		return nil, fmt.Errorf("the versions of the class: %v %s, with a file for --bundles", gaps[0].BadValue, gaps[0].Detail)
+	}
+	return manifests.RenderClass(class)
 }

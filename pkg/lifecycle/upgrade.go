@@ -78,6 +78,17 @@ func (s *Service) PlanUpgrade(ctx context.Context, spec Spec, o UpgradeOptions) 
 	return prepare(ctx, spec, from, source{comparer: l, topology: l}, o, s.options)
 }
 
+// CheckFollows checks that the upgrade is the one that was planned before; nil is any.
+func (p Upgrade) CheckFollows(saved *plan.Plan) error {
+	if saved == nil {
+		return nil
+	}
+	if reasons := saved.Stale(p.Plan); len(reasons) > 0 {
+		return &rollout.StalePlanError{Cluster: p.Key.String(), Reasons: reasons}
+	}
+	return nil
+}
+
 // Whole reports whether the upgrade is about all of the cluster.
 func (p Upgrade) Whole() bool { return p.scope.whole() }
 

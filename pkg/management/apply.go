@@ -233,3 +233,14 @@ func namespaceMissing(err error, namespace string) error {
 	}
 	return err
 }
+
+// CountCreated counts the objects that were created, or would be.
+func CountCreated(all []Change) int {
+	created := 0
+	for _, change := range all {
+		if change.Action == Created {
+			created++
+		}
+	}
+	return created
+}

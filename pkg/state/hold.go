@@ -30,6 +30,17 @@ func HoldPoints() []HoldPoint {
 	return []HoldPoint{BeforeUpgrade, BeforeControlPlane, AfterControlPlane, BeforeWorkers, AfterWorkers, AfterUpgrade}
 }
 
+// HoldPlaces are the places that there are to hold "before", or "after".
+func HoldPlaces(when string) []string {
+	var places []string
+	for _, point := range HoldPoints() {
+		if place, is := strings.CutPrefix(string(point), when+"-"); is {
+			places = append(places, place)
+		}
+	}
+	return places
+}
+
 // String is the place in words: "before workers".
 func (p HoldPoint) String() string {
 	when, what, _ := strings.Cut(string(p), "-")

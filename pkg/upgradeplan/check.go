@@ -29,6 +29,21 @@ type Exchange struct {
 	ControlPlane, Workers []string
 }
 
+// String says through which versions the plan goes.
+func (e Exchange) String() string {
+	workers := "the workers as few times as the version skew policy allows"
+	switch {
+	case e.FromWorkers == "" || e.FromWorkers == e.To:
+		workers = "no workers move"
+	case len(e.Workers) > 0:
+		workers = "the workers through " + strings.Join(e.Workers, ", ")
+	}
+	if len(e.ControlPlane) == 0 {
+		return fmt.Sprintf("the control plane stays at %s; %s", e.To, workers)
+	}
+	return fmt.Sprintf("the control plane through %s; %s", strings.Join(e.ControlPlane, ", "), workers)
+}
+
 // Check tells everything that Cluster API would refuse, and what to write instead.
 // Every path is that of a field of the request or the response.
 func Check(e Exchange) field.ErrorList {

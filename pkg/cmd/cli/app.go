@@ -1,0 +1,168 @@
+// Package cli is what all commands share: flags, settings, streams, files, output, errors
+// and the connection to a management cluster.
+package cli
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Options are the flags that all commands share.
+type Options struct {
+	Kubeconfig string
+	Context    string
+	Namespace  string
+	// DefaultNamespace is that of the environment or the configuration file.
+	DefaultNamespace string
+	Management       string
+	Instance         string
+	Bundles          string
+	Timeout          time.Duration
+	Output           string
+	Color            string
+	Quiet            bool
+	Verbosity        int
+	// ExtensionCertificate and ExtensionKey are files for runtime extensions that
+	// demand a certificate of their clients.
+	ExtensionCertificate string
+	ExtensionKey         string
+}
+
+// App is what commands work with.
+type App struct {
+	Streams
+	Options Options
+	// Lossy is Out for those who drop the errors of what they write.
+	Lossy *Lossy
+}
+
+// New returns an App with the given streams.
+func New(s Streams) *App { return &App{Streams: s, Lossy: &Lossy{Writer: s.Out}} }
+
+// AddTo adds the flags that all commands share.
+func (o *Options) AddTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "path of the kubeconfig of the management cluster")
+	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig")
+	flags.StringVarP(&o.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
+	flags.StringVar(&o.Management, "management", managementAuto, "management cluster: auto, kubeconfig or embedded; auto takes the kubeconfig that kubectl would take where there is one")
+	flags.StringVar(&o.Instance, "name", "default", "name of the embedded management cluster")
+	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles, in place of the ones that clusterctl-x brings")
+	flags.DurationVar(&o.Timeout, "timeout", 0, "time for the whole command; 0 means the command's own default")
+	flags.StringVarP(&o.Output, "output", "o", OutputText, "output: text, json or yaml; long commands write one JSON event per line")
+	flags.StringVar(&o.Color, "color", "auto", "colour: auto, always or never")
+	flags.BoolVar(&o.Quiet, "quiet", false, "show no progress")
+	flags.IntVarP(&o.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
+}
+
+// setUpLog sends the log of the Kubernetes libraries to stderr, and only when
+// it was asked for: what people are to know is not in a log.
+func (a *App) setUpLog() error {
+	log.SetLogger(klog.Background()) // of controller-runtime
+	if a.Options.Verbosity == 0 {
+		klog.SetOutput(io.Discard)
+		klog.LogToStderr(false)
+		// klog writes errors to stderr whatever its output is, unless it is told.
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		klog.InitFlags(flags)
+		return flags.Set("stderrthreshold", "FATAL")
+	}
+	var level klog.Level
+	return level.Set(fmt.Sprint(a.Options.Verbosity))
+}
+
+// Within returns what runs a command within --timeout, or the default of the command; 0
+// is none.
+func (a *App) Within(byDefault time.Duration, run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx, cancel := context.WithCancel(cmd.Context())
+		defer cancel()
+		if timeout := cmp.Or(a.Options.Timeout, byDefault); timeout != 0 {
+			ctx, cancel = context.WithTimeoutCause(ctx, timeout, management.ErrTimeout)
+			defer cancel()
+		}
+		return run(ctx, args)
+	}
+}
+
+// NamespaceOffline is where clusters are that nothing else names a namespace for, when
+// no management cluster is asked.
+func (a *App) NamespaceOffline() string { return a.NamespaceOr("default") }
+
+// NamespaceOr is the namespace of the flag, else that of the environment or the
+// configuration file, else the last one.
+func (a *App) NamespaceOr(otherwise string) string {
+	return cmp.Or(a.Options.Namespace, a.Options.DefaultNamespace, otherwise)
+}
+
+// Contradicts says that the flag names another namespace than a document; it is
+// empty where it does not.
+func (a *App) Contradicts(ofDocument string) string {
+	if a.Options.Namespace == "" || ofDocument == "" || a.Options.Namespace == ofDocument {
+		return ""
+	}
+	return fmt.Sprintf("does not match the namespace of the flag, --namespace %s; leave the flag out, or change the file", a.Options.Namespace)
+}
+
+// Style is how text is written to w.
+func (a *App) Style(w io.Writer) view.Style {
+	switch a.Options.Color {
+	case "always":
+		return view.Style{Color: true}
+	case "never":
+		return view.Style{}
+	default:
+		return view.Style{Color: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// width returns how many columns a terminal has; 0 where that is not known.
+func width(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	columns, _, _ := term.GetSize(int(file.Fd()))
+	return max(columns, 0)
+}
+
+// Progress shows what happens to a cluster: on stderr for people, on stdout
+// for programs, where it is the result.
+func (a *App) Progress() *view.Progress {
+	switch {
+	case a.Options.Output == OutputJSON:
+		return view.NewProgress(a.Lossy, view.JSON, view.Style{})
+	case a.Options.Quiet:
+		return view.NewProgress(a.Err, view.Quiet, view.Style{})
+	case isTerminal(a.Err) && os.Getenv("TERM") != "dumb":
+		style := a.Style(a.Err)
+		style.Width = func() int { return width(a.Err) }
+		return view.NewProgress(a.Err, view.Terminal, style)
+	default:
+		return view.NewProgress(a.Err, view.Lines, view.Style{})
+	}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// UsageError says that the command line, the environment or a file given on it is wrong.
+type UsageError struct{ Err error }
+
+func (e UsageError) Error() string { return e.Err.Error() }
+
+func (e UsageError) Unwrap() error { return e.Err }
+
+// Usage makes err a UsageError.
+func Usage(err error) error { return UsageError{Err: err} }
+
+// Usagef formats a UsageError as fmt.Errorf does.
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// CheckChoice checks that a flag has one of the allowed values.
+func CheckChoice(flag, value string, allowed []string) error {
+	switch available := strings.Join(allowed, ", "); {
+	case value == "":
+		return Usagef("--%s is required: one of %s", flag, available)
+	case !slices.Contains(allowed, value):
+		return Usagef("--%s must be one of %s, not %q", flag, available, value)
+	}
+	return nil
+}
+
+// InterruptedError says what goes on after an interrupt. What the interrupt cut
+// off, down to the signal itself, is no use to people.
+type InterruptedError string
+
+func (e InterruptedError) Error() string { return "interrupted; " + string(e) }
+
+// Is makes it the error that the exit code depends on.
+func (InterruptedError) Is(target error) bool { return target == context.Canceled }
+
+// NoArgs refuses all arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("'%s' takes no argument, and got %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// OneName demands the name of a cluster.
+func OneName(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return Usagef("'%s' takes one argument, the name of the cluster", cmd.CommandPath())
+	}
+	return nil
+}
+
+// Group returns a command that only holds others.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: use, Short: short}
+	group.AddCommand(commands...)
+	HoldOthers(group)
+	return group
+}
+
+// HoldOthers makes cmd a command that only holds others.
+func HoldOthers(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) > 0:
+			return UnknownCommand(cmd, args[0])
+		case !cmd.HasParent():
+			return cmd.Help()
+		default:
+			return Usagef("'%s' needs one of: %s; see '%s --help'", cmd.CommandPath(), strings.Join(names(cmd), ", "), cmd.CommandPath())
+		}
+	}
+}
+
+// UnknownCommand says that cmd holds no command of that name, and which it holds.
+func UnknownCommand(cmd *cobra.Command, name string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
+		return Usagef("'%s %s' does not exist; did you mean %s?", cmd.CommandPath(), name, strings.Join(similar, " or "))
+	}
+	return Usagef("'%s %s' does not exist; there are: %s", cmd.CommandPath(), name, strings.Join(names(cmd), ", "))
+}
+
+func names(cmd *cobra.Command) []string {
+	var all []string
+	for _, child := range cmd.Commands() {
+		all = append(all, child.Name())
+	}
+	slices.Sort(all)
+	return all
+}
+
+// fileFlag is the value of -f, which is given once.
+type fileFlag string
+
+func (f *fileFlag) String() string { return string(*f) }
+
+// Type is what help calls the value.
+func (f *fileFlag) Type() string { return "string" }
+
+func (f *fileFlag) Set(file string) error {
+	if *f != "" {
+		return fmt.Errorf("one file is read, and %q was given before it", string(*f))
+	}
+	*f = fileFlag(file)
+	return nil
+}
+
+// AddFile adds the flag -f to a command.
+func AddFile(cmd *cobra.Command, file *string, usage string) {
+	cmd.Flags().VarP((*fileFlag)(file), "filename", "f", usage)
+}
+
+// AddTakeOver adds the flag --take-over to a command.
+func AddTakeOver(cmd *cobra.Command, takeOver *bool) {
+	cmd.Flags().BoolVar(takeOver, "take-over", false, "end the turn of another run that works on the cluster")
+}
+
+// Values of --dry-run.
+const (
+	DryRunNone   = "none"
+	DryRunClient = "client"
+	DryRunServer = "server"
+)

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// Values of --management.
+const (
+	managementAuto       = "auto"
+	managementKubeconfig = "kubeconfig"
+	managementEmbedded   = "embedded"
+)
+
+// Flags for the certificate that runtime extensions are asked with, named as those of
+// Cluster API's core controller.
+const (
+	extensionCertificateFlag = "runtime-extension-client-cert-file"
+	extensionKeyFlag         = "runtime-extension-client-key-file"
+)
+
+// WhichHome is the remedy where the state directory cannot be used.
+const WhichHome = "CLUSTERCTL_X_HOME names the directory of embedded management clusters"
+
+// StartTimeout is how long an embedded management cluster may take to start.
+const StartTimeout = 2 * time.Minute
+
+// Connection is a management cluster in use.
+type Connection struct {
+	*management.Client
+	// Namespace of clusters that nothing else names a namespace for.
+	Namespace string
+	// certificates are shown to runtime extensions.
+	certificates []tls.Certificate
+}
+
+// Service works on the management cluster.
+func (a *App) Service(ctx context.Context) (*lifecycle.Service, error) { return a.service(ctx, nil) }
+
+// ServiceWithBundles also knows the releases, for clusters whose file is not read.
+func (a *App) ServiceWithBundles(ctx context.Context) (*lifecycle.Service, error) {
+	bundles, err := a.ReadBundles()
+	if err != nil {
+		return nil, err
+	}
+	return a.service(ctx, bundles)
+}
+
+// ServiceOnceChecked is Service after a check without a management cluster, which gave
+// warnings and perhaps an error. People learn first which management cluster it is.
+func (a *App) ServiceOnceChecked(ctx context.Context, warnings []strictyaml.Warning, err error) (*lifecycle.Service, error) {
+	if err != nil {
+		a.WarnAll(warnings)
+		return nil, err
+	}
+	service, err := a.Service(ctx)
+	if err == nil {
+		a.WarnAll(warnings)
+	}
+	return service, err
+}
+
+func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*lifecycle.Service, error) {
+	c, err := a.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return lifecycle.New(c.Client, lifecycle.Options{
+		Bundles: bundles, Namespace: c.Namespace, Certificates: c.certificates, Warn: a.WarnText,
+		Waiting: func(turn management.Turn) {
+			a.Say("%s holds %s; waiting to see whether it is still at work", turn.Holder, turn.What())
+		},
+	}), nil
+}
+
+// Connect finds the management cluster, starts it where it is an embedded one
+// that does not run, and says which it is.
+func (a *App) Connect(ctx context.Context) (*Connection, error) {
+	certificates, err := a.extensionCertificates()
+	if err != nil {
+		return nil, err
+	}
+	kubeconfig, what := a.kubeconfig(), "kubeconfig"
+	if a.usesEmbedded() {
+		instance, err := a.StartEmbedded(ctx)
+		if err != nil {
+			return nil, err
+		}
+		kubeconfig.Path, what = instance.Kubeconfig(), fmt.Sprintf("embedded %q", instance.Name)
+	}
+	config, namespace, err := kubeconfig.Load()
+	if err != nil {
+		return nil, Usage(err)
+	}
+	a.Say("management cluster: %s, %s", what, config.Host)
+	client, err := management.Connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return &Connection{Client: client, Namespace: a.NamespaceOr(namespace), certificates: certificates}, nil
+}
+
+func (a *App) kubeconfig() management.Kubeconfig {
+	return management.Kubeconfig{Path: a.Options.Kubeconfig, Context: a.Options.Context}
+}
+
+// usesEmbedded decides for --management auto: a kubeconfig that the user names, by
+// flag or in KUBECONFIG, is used or the command fails; without one it is the
+// kubeconfig that kubectl uses by default where it exists, else the embedded
+// management cluster.
+func (a *App) usesEmbedded() bool {
+	return a.Options.Management == managementEmbedded || a.Options.Management == managementAuto && !a.kubeconfig().Usable()
+}
+
+// AddExtensionCertificate adds the flags for the certificate that runtime extensions are
+// asked with.
+func (a *App) AddExtensionCertificate(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.Options.ExtensionCertificate, extensionCertificateFlag, "", "path of the PEM-encoded client certificate for runtime extensions that demand one")
+	cmd.Flags().StringVar(&a.Options.ExtensionKey, extensionKeyFlag, "", "path of the PEM-encoded key of that certificate")
+}
+
+// extensionCertificates are those that runtime extensions are asked with; none where
+// the user has none.
+func (a *App) extensionCertificates() ([]tls.Certificate, error) {
+	certificate, key := a.Options.ExtensionCertificate, a.Options.ExtensionKey
+	switch {
+	case certificate == "" && key == "":
+		return nil, nil
+	case certificate == "" || key == "":
+		return nil, Usagef("--%s and --%s go together: the one has the certificate, the other its key", extensionCertificateFlag, extensionKeyFlag)
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, Usagef("reading the client certificate for runtime extensions from %s and %s: %w; --%s and --%s name PEM files that belong together", certificate, key, err, extensionCertificateFlag, extensionKeyFlag)
+	}
+	return []tls.Certificate{pair}, nil
+}
+
+// Instance is the embedded management cluster of the flags.
+func (a *App) Instance() (embedded.Instance, error) {
+	home, err := embedded.DefaultHome()
+	if err != nil {
+		return embedded.Instance{}, err
+	}
+	instance, err := embedded.Find(home, a.Options.Instance)
+	if err != nil {
+		return embedded.Instance{}, Usage(err)
+	}
+	return instance, nil
+}
+
+// Status is what the files of an instance say.
+func Status(instance embedded.Instance) (embedded.Status, error) {
+	status, err := instance.Status()
+	if err != nil {
+		err = fmt.Errorf("looking at embedded management cluster %q: %w; %s", instance.Name, err, WhichHome)
+	}
+	return status, err
+}
+
+// StartEmbedded starts the embedded management cluster, unless it runs.
+func (a *App) StartEmbedded(ctx context.Context) (embedded.Instance, error) {
+	instance, err := a.Instance()
+	if err != nil {
+		return instance, err
+	}
+	status, err := Status(instance)
+	if err != nil || status.Ready {
+		return instance, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	a.Say("management cluster: embedded %q, which is being started", instance.Name)
+	began := time.Now()
+	err = instance.Start(ctx)
+	if errors.Is(err, embedded.ErrNoProgram) && os.Getenv("CLUSTERCTL_X_EMBEDDED") != "" {
+		err = fmt.Errorf("%w; set it to the program that 'make build' puts at bin/embedded/%s, or unset it", err, embedded.Exec)
+	}
+	if err != nil {
+		return instance, err
+	}
+	a.Say("it is ready after %.1fs", time.Since(began).Seconds())
+	return instance, nil
+}
+
+// CompleteClusters offers the names of clusters to the shell. It starts nothing.
+func (a *App) CompleteClusters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := a.Complete(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	if a.usesEmbedded() && !a.embeddedRuns() {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	a.Options.Quiet = true
+	ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
+	defer cancel()
+	connection, err := a.Connect(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	clusters, err := connection.Clusters(ctx, connection.Namespace)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, cluster := range clusters {
+		names = append(names, cluster.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *App) embeddedRuns() bool {
+	instance, err := a.Instance()
+	if err != nil {
+		return false
+	}
+	status, err := instance.Status()
+	return err == nil && status.Ready
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// ReadSpec reads the file of -f; "-" is standard input.
+func (a *App) ReadSpec(file string) (lifecycle.Spec, error) {
+	if file == "" {
+		return lifecycle.Spec{}, Usagef("-f FILE is required: the file that describes the cluster")
+	}
+	return a.ReadSpecOf("-f names the file that describes the cluster, and - is standard input", file)
+}
+
+// ReadSpecOf reads the file of a flag, which the remedy is about.
+func (a *App) ReadSpecOf(remedy, file string) (lifecycle.Spec, error) {
+	data, err := a.ReadFile("the cluster spec", remedy, file)
+	if err != nil {
+		return lifecycle.Spec{}, err
+	}
+	bundles, err := a.ReadBundles()
+	if err != nil {
+		return lifecycle.Spec{}, err
+	}
+	spec := lifecycle.ReadSpec(FileName(file), data, bundles)
+	if config := spec.Config; config.Cluster != nil {
+		if of := config.Cluster.Metadata.Namespace; a.Contradicts(of) != "" {
+			wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.Contradicts(of))
+			config.Problems = append(config.Problems, config.Locate(v1alpha1.ClusterKind, field.ErrorList{wrong})...)
+		}
+	}
+	return spec, nil
+}
+
+// FileName is what people call the file of -f.
+func FileName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
+}
+
+// ReadFile reads a file, or standard input; the remedy is about the flag that names it.
+func (a *App) ReadFile(what, remedy, file string) ([]byte, error) {
+	if file == "-" {
+		data, err := readStart(a.In)
+		if err != nil {
+			return nil, Usagef("reading %s: %w", what, err)
+		}
+		return data, nil
+	}
+	data, err := readFile(file)
+	if err != nil {
+		return nil, Usagef("reading %s: %w; %s", what, err, remedy)
+	}
+	return data, nil
+}
+
+func readFile(path string) (data []byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return readStart(file)
+}
+
+// readStart reads no more than shows that a file is too large to be read: it
+// may be a device, which has no end.
+func readStart(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, strictyaml.MaxFileSize+1))
+}
+
+// ReadBundles reads the versions bundles.
+func (a *App) ReadBundles() (*versionsbundle.Bundles, error) {
+	_, bundles, err := a.BundlesFile()
+	return bundles, err
+}
+
+// BundlesFile are the versions bundles as they stand in their file, and as they are read.
+func (a *App) BundlesFile() ([]byte, *versionsbundle.Bundles, error) {
+	if a.Options.Bundles == "" {
+		bundles, err := versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
+		return config.Bundles, bundles, err
+	}
+	data, err := readFile(a.Options.Bundles)
+	if err != nil {
+		return nil, nil, Usagef("reading the versions bundles: %w", err)
+	}
+	bundles, err := versionsbundle.Parse(a.Options.Bundles, data)
+	if err != nil {
+		return nil, nil, Usage(err)
+	}
+	return data, bundles, nil
+}
+
+// ValidSpec reads the file of -f, which must describe a valid new cluster.
+func (a *App) ValidSpec(file string) (lifecycle.Spec, validations.Resolved, error) {
+	spec, err := a.ReadSpec(file)
+	if err != nil {
+		return spec, validations.Resolved{}, err
+	}
+	resolved, err := spec.Validate()
+	a.WarnAll(resolved.Warnings)
+	return spec, resolved, err
+}
+
+// SayReferences says what is to be made besides the cluster's own objects.
+func (a *App) SayReferences(config *v1alpha1.Config) {
+	for _, reference := range lifecycle.References(config) {
+		a.Say("needs %s", reference)
+	}
+}

@@ -1,0 +1,90 @@
+// Package delete deletes clusters.
+package delete
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+)
+
+// defaultTimeout is the default of --timeout.
+const defaultTimeout = 30 * time.Minute
+
+type options struct {
+	*cli.App
+	file           string
+	wait, takeOver bool
+}
+
+// New returns the command delete.
+func New(a *cli.App) *cobra.Command {
+	o := options{App: a}
+	cmd := &cobra.Command{
+		Use:               "cluster NAME | -f FILE",
+		Short:             "Delete a cluster with everything that belongs to it and wait until it is gone",
+		ValidArgsFunction: a.CompleteClusters,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 1) == (o.file != "") || len(args) > 1 || len(args) == 1 && args[0] == "" {
+				return cli.Usagef("'%s' takes either the name of a cluster or -f FILE", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: a.Within(defaultTimeout, o.run),
+	}
+	cli.AddFile(cmd, &o.file, "file that describes the cluster; - is standard input")
+	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until everything of the cluster is gone")
+	cli.AddTakeOver(cmd, &o.takeOver)
+	return cli.Group("delete", "Delete a cluster", cmd)
+}
+
+// named is the cluster that the arguments or the file name.
+func (o *options) named(args []string) (v1alpha1.Meta, error) {
+	if o.file == "" {
+		return v1alpha1.Meta{Name: args[0]}, nil
+	}
+	spec, err := o.ReadSpec(o.file)
+	if err != nil {
+		return v1alpha1.Meta{}, err
+	}
+	if err := spec.Config.Problems.OrNil(); err != nil {
+		return v1alpha1.Meta{}, err
+	}
+	return spec.Config.Cluster.Metadata, nil
+}
+
+func (o *options) run(ctx context.Context, args []string) error {
+	meta, err := o.named(args)
+	if err != nil {
+		return err
+	}
+	service, err := o.Service(ctx)
+	if err != nil {
+		return err
+	}
+	key := service.Key(meta.Name, meta.Namespace)
+	began := time.Now()
+	progress := o.Progress()
+	existed, err := service.Delete(ctx, key, management.Deletion{Wait: o.wait, TakeOver: o.takeOver, Progress: progress.Show})
+	progress.Close()
+	switch {
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("waiting until cluster %s is gone: %w; its deletion goes on: run the same command again to go on waiting", key, err)
+	case errors.Is(err, context.Canceled):
+		return cli.InterruptedError(fmt.Sprintf("the deletion of cluster %s goes on: run the same command again to go on waiting", key))
+	case err != nil:
+		return err
+	case !existed:
+		return o.Result("cluster %s does not exist; nothing to do", key)
+	case !o.wait:
+		return o.Result("cluster %s is being deleted", key)
+	default:
+		return o.Result("cluster %s is gone after %s", key, time.Since(began).Round(time.Second))
+	}
+}

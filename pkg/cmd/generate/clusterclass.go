@@ -1,0 +1,91 @@
+package generate
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+)
+
+type classOptions struct {
+	*cli.App
+	provider, class, directory string
+	keepUsed                   bool
+	plansFrom                  string
+}
+
+func clusterClass(a *cli.App) *cobra.Command {
+	o := classOptions{App: a}
+	cmd := &cobra.Command{
+		Use:   "clusterclass --provider inmemory|docker",
+		Short: "Write a ClusterClass with its templates, for clusters with spec.clusterClass",
+		Long: `Write a ClusterClass with its templates, for clusters with spec.clusterClass.
+
+It comes from the same templates as clusters without a class: what differs from
+cluster to cluster is a variable, what differs from version to version a patch,
+and its versions are those of the versions bundles that machines can be made of.
+Every field of a cluster spec acts on clusters of such a class.`,
+		Example: `  clusterctl-x generate clusterclass --provider inmemory | kubectl apply -f -
+  clusterctl-x generate clusterclass --provider docker --class prod --keep-used > prod-class.yaml
+  clusterctl-x plan clusterclass -f prod-class.yaml`,
+		Args: cli.NoArgs,
+		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
+			objects, err := o.objects(ctx)
+			if err != nil {
+				return err
+			}
+			return writeManifests(a, o.directory, objects)
+		}),
+	}
+	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "inmemory or docker")
+	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: that of the provider")
+	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "ask the management cluster for the clusters of the class, and keep every version that they have or are on their way to")
+	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API asks for upgrade plans, in place of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")
+	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
+	return cmd
+}
+
+// objects are a class with the releases of the bundles.
+func (o *classOptions) objects(ctx context.Context) ([]templater.Object, error) {
+	if err := checkProvider(o.provider); err != nil {
+		return nil, err
+	}
+	name := cmp.Or(o.class, o.provider)
+	if problems := utilvalidation.IsDNS1123Label(name); len(problems) > 0 {
+		return nil, cli.Usagef("--class %q cannot be the name of a ClusterClass: it must have at most 63 lower-case letters, digits and dashes, and begin and end with a letter or digit", name)
+	}
+	if handler, config, _ := strings.Cut(o.plansFrom, "."); o.plansFrom != "" && len(utilvalidation.IsDNS1123Label(handler))+len(utilvalidation.IsDNS1123Subdomain(config)) > 0 {
+		return nil, cli.Usagef("--upgrade-plans-from must be the name of a handler and that of an ExtensionConfig, as %s.clusterctl-x, not %q", runtimeextension.PlanHandler, o.plansFrom)
+	}
+	bundles, err := o.ReadBundles()
+	if err != nil {
+		return nil, err
+	}
+	class := manifests.Class{Name: name, Namespace: o.NamespaceOffline(), Provider: o.provider, UpgradePlans: o.plansFrom}
+	var used []v1alpha1.Version
+	if o.keepUsed {
+		service, err := o.Service(ctx)
+		if err != nil {
+			return nil, err
+		}
+		key := service.Key(name, "")
+		if bundles, used, err = service.UsedReleases(ctx, bundles, key); err != nil {
+			return nil, err
+		}
+		class.Namespace = key.Namespace
+	}
+	objects, err := lifecycle.RenderClass(class, bundles, used)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return objects, nil
+}

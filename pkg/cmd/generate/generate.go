@@ -1,0 +1,188 @@
+// Package generate writes manifests, ClusterClasses and files to begin with.
+package generate
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// New returns the command generate.
+func New(a *cli.App) *cobra.Command {
+	return cli.Group("generate", "Write manifests or a file to begin with",
+		ofCluster(a), clusterConfig(a), clusterClass(a), bundles(a), guardrails(a), runtimeExtension(a), schema(a))
+}
+
+func clusterConfig(a *cli.App) *cobra.Command {
+	var provider string
+	cmd := &cobra.Command{
+		Use:   "clusterconfig NAME --provider inmemory|docker",
+		Short: "Write a file that describes a cluster, to begin with",
+		Long: `Write a file that describes a cluster, to begin with.
+
+The file is valid as it is, and has every field that there is: what is left out
+stands behind a single #, remarks behind two.`,
+		Example: "  clusterctl-x generate clusterconfig prod --provider inmemory > prod.yaml",
+		Args:    cli.OneName,
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := sample(a, args[0], provider)
+			if err != nil {
+				return err
+			}
+			return a.Write(string(text))
+		},
+	}
+	cmd.Flags().StringVarP(&provider, "provider", "p", "", "inmemory or docker")
+	return cmd
+}
+
+// sample is a valid file that describes a cluster.
+func sample(a *cli.App, name, provider string) ([]byte, error) {
+	if err := checkProvider(provider); err != nil {
+		return nil, err
+	}
+	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}) {
+		if problem.Field == "metadata.name" {
+			return nil, cli.Usagef("%q cannot be the name of a cluster: %s", name, problem.Detail)
+		}
+	}
+	bundles, err := a.ReadBundles()
+	if err != nil {
+		return nil, err
+	}
+	return manifests.Sample(name, provider, bundles)
+}
+
+// checkProvider checks the flag --provider.
+func checkProvider(provider string) error {
+	return cli.CheckChoice("provider", provider, slices.Sorted(maps.Keys(manifests.Datacenters())))
+}
+
+func guardrails(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "guardrails",
+		Short: "Write the policies that hold everybody to the version skew policy",
+		Long: `Write the policies that hold everybody to the version skew policy.
+
+They are ValidatingAdmissionPolicies, which the API server of a management cluster
+(1.30 or newer) evaluates by itself. They refuse changes of versions that move down
+or break the policy, whoever makes them, and let everything else through. The
+embedded management cluster has them. Whoever applies them must be an administrator
+of the management cluster. docs/guardrails.md says more.`,
+		Example: "  clusterctl-x generate guardrails | kubectl apply --server-side -f -",
+		Args:    cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := joined(config.Guardrails, "guardrails")
+			if err != nil {
+				return err
+			}
+			return a.Write(text)
+		},
+	}
+}
+
+// extensionNamespace is where the runtime extension is deployed unless -n says where.
+const extensionNamespace = "clusterctl-x-system"
+
+func runtimeExtension(a *cli.App) *cobra.Command {
+	var image string
+	cmd := &cobra.Command{
+		Use:   "runtime-extension --image IMAGE",
+		Short: "Write what deploys 'serve runtime-extension' in a management cluster",
+		Long: `Write what deploys 'serve runtime-extension' in a management cluster.
+
+These are a Deployment, its Service, a certificate by cert-manager, and the
+ExtensionConfig that tells Cluster API of it. The namespace must be there.
+docs/runtime-extension.md says more.`,
+		Example: `  clusterctl-x generate runtime-extension --image registry.example.org/clusterctl-x:v1 | kubectl apply --server-side -f -`,
+		Args:    cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if image == "" {
+				return cli.Usagef("--image is required: an image that has the program clusterctl-x in its path")
+			}
+			if strings.ContainsAny(image, " \t\n\"'#{}") {
+				return cli.Usagef("--image is not the name of an image")
+			}
+			text, err := joined(config.RuntimeExtension, "runtime-extension")
+			if err != nil {
+				return err
+			}
+			return a.Write(strings.NewReplacer("IMAGE", image, "NAMESPACE", a.NamespaceOr(extensionNamespace)).Replace(text))
+		},
+	}
+	cmd.Flags().StringVar(&image, "image", "", "image that has the program clusterctl-x in its path")
+	return cmd
+}
+
+// joined are all files of a directory as one. They are printed as they stand, with the
+// comments that say why.
+func joined(files fs.FS, directory string) (string, error) {
+	names, err := fs.Glob(files, directory+"/*.yaml")
+	if err != nil {
+		return "", err
+	}
+	var texts []string
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, string(text))
+	}
+	return strings.Join(texts, "---\n"), nil
+}
+
+func bundles(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "bundles",
+		Short: "Write the versions bundles, to add versions to them for --bundles",
+		Long: `Write the versions bundles: which versions of Kubernetes there are, and what
+belongs to each.
+
+--bundles FILE takes the place of all that clusterctl-x brings, so a file of
+your own begins with these. An entry is best copied from one of the same minor:
+give it its version, its image tags, and a node image where the provider has
+any.`,
+		Example: `  clusterctl-x generate bundles > bundles.yaml
+  clusterctl-x plan upgrade -f cluster.yaml --bundles bundles.yaml`,
+		Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			data, _, err := a.BundlesFile()
+			if err != nil {
+				return err
+			}
+			return a.Write(string(data))
+		},
+	}
+}
+
+func schema(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Write the JSON Schema of cluster specs, for editors",
+		Long: `Write the JSON Schema (draft 2020-12) of cluster specs, for editors.
+
+An editor with the YAML language server completes and checks each document that
+has a comment with the place of the schema, and all documents of the files that
+its setting yaml.schemas names:
+
+  # yaml-language-server: $schema=clusterctl-x.json`,
+		Example: "  clusterctl-x generate schema > clusterctl-x.json",
+		Args:    cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.Print(json.RawMessage(config.SpecSchema), func() error {
+				return a.Write(string(config.SpecSchema))
+			})
+		},
+	}
+}

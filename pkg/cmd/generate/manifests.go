@@ -1,0 +1,139 @@
+package generate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+)
+
+type manifestsOptions struct {
+	*cli.App
+	plan.Flags
+	step      int
+	directory string
+}
+
+func ofCluster(a *cli.App) *cobra.Command {
+	o := manifestsOptions{App: a}
+	cmd := &cobra.Command{
+		Use:   "manifests -f FILE",
+		Short: "Write exactly what 'create cluster' applies, or what one step of an upgrade does",
+		Example: `  clusterctl-x generate manifests -f cluster.yaml | kubectl apply -f -
+  clusterctl-x generate manifests -f cluster.yaml -o manifests/
+  clusterctl-x generate manifests -f cluster.yaml --from old.yaml --step 2 -o manifests/`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.directory == cli.OutputText || o.directory == cli.OutputJSON || o.directory == cli.OutputYAML {
+				return cli.Usagef("-o names a directory here, and manifests are always YAML; if you mean a directory of this name, write ./%s", o.directory)
+			}
+			if err := o.Check(); err != nil {
+				return err
+			}
+			if (o.From != "") != cmd.Flags().Changed("step") {
+				return cli.Usagef("--from and --step go together: the file that describes the cluster as it is, and which step of the way from there")
+			}
+			objects, err := o.objects(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return writeManifests(a, o.directory, objects)
+		},
+	}
+	o.AddTo(cmd)
+	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the cluster as it is: write what a step of the upgrade from there makes of it")
+	cmd.Flags().IntVar(&o.step, "step", 0, "the step of the upgrade, as 'plan upgrade' numbers them; 0 is what waits for no step")
+	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
+	return cmd
+}
+
+// objects are those of the cluster that a file describes, or of a step
+// towards it.
+func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, error) {
+	if o.From != "" {
+		return o.objectsOfStep(ctx)
+	}
+	if !o.Whole() || o.LatestPatches {
+		return nil, cli.Usagef("--control-plane-only, --worker-node-groups and --latest-patches are about the steps of an upgrade: use them with --from and --step")
+	}
+	spec, resolved, err := o.ValidSpec(o.File)
+	if err != nil {
+		return nil, err
+	}
+	o.SayReferences(resolved.Config)
+	return spec.Manifests(o.NamespaceOffline())
+}
+
+// objectsOfStep are the complete manifests of a cluster at the end of a step
+// of the plan from one file to another.
+func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Object, error) {
+	u, err := o.Between(ctx, o.App)
+	if err != nil {
+		return nil, err
+	}
+	if steps := len(u.Plan.Steps); o.step < 0 || o.step > steps {
+		return nil, cli.Usagef("--step must be from 0 to %d, the number of steps of this plan; 'plan upgrade -f %s --from %s' shows them", steps, o.File, o.From)
+	}
+	if o.step > 0 {
+		o.Say("step %d of %d: %s", o.step, len(u.Plan.Steps), u.Plan.Steps[o.step-1])
+		for _, object := range u.Removals(o.step) {
+			o.Say("delete %s: 'kubectl apply' does not", object)
+		}
+	}
+	return u.Manifests(o.step)
+}
+
+// writeManifests writes objects to a directory, or to stdout where there is none.
+func writeManifests(a *cli.App, directory string, objects []templater.Object) error {
+	if directory == "" {
+		texts := make([][]byte, len(objects))
+		for i, object := range objects {
+			texts[i] = object.YAML
+		}
+		return a.Write(string(bytes.Join(texts, []byte("---\n"))))
+	}
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return fmt.Errorf("writing manifests: %w", err)
+	}
+	written := map[string]bool{}
+	for i, object := range objects {
+		name := fmt.Sprintf("%04d-%s-%s.yaml", i, object.Kind.Kind, object.Name)
+		if err := writeWhole(filepath.Join(directory, name), object.YAML); err != nil {
+			return fmt.Errorf("writing manifests: %w", err)
+		}
+		written[name] = true
+	}
+	a.Say("%d files written to %s", len(objects), directory)
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return fmt.Errorf("reading back the directory: %w", err)
+	}
+	for _, entry := range entries {
+		if applied := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())); applied && !written[entry.Name()] {
+			a.Warning("%s was there before; 'kubectl apply -f %s' would apply it too", filepath.Join(directory, entry.Name()), directory)
+		}
+	}
+	return nil
+}
+
+// writeWhole writes a file that everybody may read, whole or not at all.
+func writeWhole(path string, data []byte) error {
+	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
+	err := os.WriteFile(part, data, 0o644)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return err
+}

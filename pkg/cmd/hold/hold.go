@@ -1,0 +1,149 @@
+// Package hold holds up the upgrades of clusters, and lets them go on.
+package hold
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// maxHoldReason is how long the reason of a hold may be, so that it can be read at a
+// glance where it is shown.
+const maxHoldReason = 200
+
+// placeFlags are the flags that name the place of a hold.
+type placeFlags struct{ before, after string }
+
+func (p *placeFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.before, "before", "", "what the upgrade waits before: "+strings.Join(state.HoldPlaces("before"), ", "))
+	cmd.Flags().StringVar(&p.after, "after", "", "what the upgrade waits after: "+strings.Join(state.HoldPlaces("after"), ", "))
+	for _, flag := range []string{"before", "after"} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(state.HoldPlaces(flag), cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// point is the place that the flags name.
+func (p placeFlags) point(cmd *cobra.Command) (state.HoldPoint, error) {
+	if (p.before == "") == (p.after == "") {
+		return "", cli.Usagef("'%s' needs --before or --after; see '%s --help'", cmd.CommandPath(), cmd.CommandPath())
+	}
+	flag, place := "before", p.before
+	if p.after != "" {
+		flag, place = "after", p.after
+	}
+	return state.HoldPoint(flag + "-" + place), cli.CheckChoice(flag, place, state.HoldPlaces(flag))
+}
+
+// New returns the command hold.
+func New(a *cli.App) *cobra.Command {
+	var places placeFlags
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "cluster NAME",
+		Short: "Hold up the upgrades of a cluster at a place, until it is released",
+		Long: `Hold up the upgrades of a cluster at a place, until it is released.
+
+The step under way ends, and the next one waits. The hold is an annotation of the
+Cluster and stays until 'clusterctl-x release cluster' takes it away, also for later
+upgrades. For a cluster from a ClusterClass Cluster API asks the runtime extension of
+clusterctl-x whether it may go on ('clusterctl-x serve runtime-extension'); it keeps
+to --before upgrade by itself.
+
+docs/runtime-extension.md says more.`,
+		Example:           `  clusterctl-x hold cluster c1 --before workers --reason "database migration until Friday"`,
+		Args:              cli.OneName,
+		ValidArgsFunction: a.CompleteClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			point, err := places.point(cmd)
+			if err != nil {
+				return err
+			}
+			reason = strings.Join(strings.Fields(reason), " ")
+			switch {
+			case reason == "":
+				return cli.Usagef("'%s' needs --reason: whoever finds the upgrade waiting wants to know", cmd.CommandPath())
+			case len(reason) > maxHoldReason:
+				return cli.Usagef("--reason has %d bytes, and may have %d", len(reason), maxHoldReason)
+			}
+			return a.Within(0, func(ctx context.Context, args []string) error { return hold(ctx, a, args[0], point, reason) })(cmd, args)
+		},
+	}
+	places.add(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds the upgrade waiting")
+	return cli.Group("hold", "Hold up the upgrades of a cluster", cmd)
+}
+
+func hold(ctx context.Context, a *cli.App, name string, point state.HoldPoint, reason string) error {
+	service, err := a.Service(ctx)
+	if err != nil {
+		return err
+	}
+	key := service.Key(name, "")
+	changed, err := service.Hold(ctx, key, point, reason)
+	switch {
+	case err != nil:
+		return err
+	case !changed:
+		return a.Result("cluster %s is held %s for that reason already; nothing to do", key, point)
+	}
+	return a.Result("cluster %s is held %s; 'clusterctl-x release cluster %s -n %s %s' lifts it", key, point, key.Name, key.Namespace, point.Flag())
+}
+
+// NewRelease returns the command release.
+func NewRelease(a *cli.App) *cobra.Command {
+	var places placeFlags
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "cluster NAME",
+		Short: "Lift the hold of a cluster at a place",
+		Example: `  clusterctl-x release cluster c1 --before workers
+  clusterctl-x release cluster c1 --all`,
+		Args:              cli.OneName,
+		ValidArgsFunction: a.CompleteClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			points := state.HoldPoints()
+			switch {
+			case all && places != placeFlags{}:
+				return cli.Usagef("'%s' takes either --all or a place", cmd.CommandPath())
+			case !all:
+				point, err := places.point(cmd)
+				if err != nil {
+					return err
+				}
+				points = []state.HoldPoint{point}
+			}
+			return a.Within(0, func(ctx context.Context, args []string) error { return release(ctx, a, args[0], points) })(cmd, args)
+		},
+	}
+	places.add(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "lift all holds of the cluster that clusterctl-x set")
+	return cli.Group("release", "Let the upgrades of a cluster go on", cmd)
+}
+
+func release(ctx context.Context, a *cli.App, name string, points []state.HoldPoint) error {
+	service, err := a.Service(ctx)
+	if err != nil {
+		return err
+	}
+	key := service.Key(name, "")
+	lifted, left, err := service.Release(ctx, key, points)
+	if err != nil {
+		return err
+	}
+	for _, hold := range left {
+		a.Warning("cluster %s stays %s", key, hold)
+	}
+	if len(lifted) == 0 {
+		return a.Result("cluster %s has no hold of clusterctl-x there; nothing to do", key)
+	}
+	for _, hold := range lifted {
+		if err := a.Result("cluster %s is no longer held %s", key, hold.Point); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+// Package management starts, stops and shows embedded management clusters.
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
+)
+
+// New returns the command management.
+func New(a *cli.App) *cobra.Command {
+	return cli.Group("management", "Start, stop and look at the embedded management cluster", start(a), stop(a), status(a), kubeconfig(a))
+}
+
+func start(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "start",
+		Short: "Start the embedded management cluster, unless it runs",
+		Args:  cli.NoArgs,
+		RunE: a.Within(cli.StartTimeout, func(ctx context.Context, _ []string) error {
+			instance, err := a.StartEmbedded(ctx)
+			if err != nil {
+				return err
+			}
+			return a.Result("embedded management cluster %q runs; its kubeconfig is %s", instance.Name, instance.Kubeconfig())
+		}),
+	}
+}
+
+func stop(a *cli.App) *cobra.Command {
+	var remove bool
+	cmd := &cobra.Command{
+		Use:   "stop",
+		Short: "Stop the embedded management cluster; its clusters are there again after the next start",
+		Args:  cli.NoArgs,
+		RunE: a.Within(cli.StartTimeout, func(ctx context.Context, _ []string) error {
+			instance, err := a.Instance()
+			if err != nil {
+				return err
+			}
+			if _, err := cli.Status(instance); err != nil {
+				return err
+			}
+			if _, err := os.Stat(instance.Dir); errors.Is(err, os.ErrNotExist) {
+				return a.Result("embedded management cluster %q was never started; nothing to do", instance.Name)
+			}
+			ran, err := instance.Stop(ctx)
+			if err != nil {
+				return err
+			}
+			switch {
+			case remove:
+				if err := instance.Remove(); err != nil {
+					return err
+				}
+				return a.Result("embedded management cluster %q is removed, with all its clusters", instance.Name)
+			case ran:
+				return a.Result("embedded management cluster %q is stopped", instance.Name)
+			default:
+				return a.Result("embedded management cluster %q does not run; nothing to do", instance.Name)
+			}
+		}),
+	}
+	cmd.Flags().BoolVar(&remove, "remove", false, "remove everything that it keeps, its simulated clusters too")
+	return cmd
+}
+
+func kubeconfig(a *cli.App) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "kubeconfig",
+		Short: "Get the administrator's kubeconfig of the embedded management cluster",
+		Args:  cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			instance, err := a.Instance()
+			if err != nil {
+				return err
+			}
+			data, err := os.ReadFile(instance.Kubeconfig())
+			if errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("embedded management cluster %q has no kubeconfig, since it was never started: start it with 'clusterctl-x management start --name %s'", instance.Name, instance.Name)
+			}
+			if err != nil {
+				return fmt.Errorf("reading the kubeconfig of embedded management cluster %q: %w; %s", instance.Name, err, cli.WhichHome)
+			}
+			return a.WriteSecret(file, data)
+		},
+	}
+	cmd.Flags().StringVar(&file, "to", "", "file to write to, readable by its owner only; default: standard output")
+	return cmd
+}
+
+func status(a *cli.App) *cobra.Command {
+	var ofUser bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show whether the embedded management cluster runs, its processes and its ports",
+		Args:  cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			instance, err := a.Instance()
+			instances := []embedded.Instance{instance}
+			if ofUser {
+				instances, err = all()
+			}
+			if err != nil {
+				return err
+			}
+			statuses := make([]view.Instance, 0, len(instances))
+			for _, instance := range instances {
+				status, err := cli.Status(instance)
+				if err != nil {
+					return err
+				}
+				statuses = append(statuses, view.Instance{Name: instance.Name, Kubeconfig: instance.Kubeconfig(), Logs: instance.LogsDir(), Status: status})
+			}
+			return a.Print(cli.Document("EmbeddedManagementClusterList", statuses), func() error {
+				if len(statuses) == 0 {
+					a.Say("no embedded management clusters")
+				}
+				return view.Instances(a.Out, statuses)
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&ofUser, "all", "A", false, "show all embedded management clusters of this user")
+	return cmd
+}
+
+// all are the instances of the user.
+func all() ([]embedded.Instance, error) {
+	home, err := embedded.DefaultHome()
+	if err != nil {
+		return nil, err
+	}
+	instances, err := embedded.List(home)
+	if err != nil {
+		err = fmt.Errorf("%w; %s", err, cli.WhichHome)
+	}
+	return instances, err
+}

@@ -1,0 +1,157 @@
+// Package plan shows what a command, or a change of a ClusterClass, would do.
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+)
+
+// New returns the command plan.
+func New(a *cli.App) *cobra.Command {
+	return cli.Group("plan", "Show what a command, or a change of a ClusterClass, would do", upgrade(a), clusterClass(a))
+}
+
+// Flags say which upgrade is planned.
+type Flags struct {
+	lifecycle.UpgradeOptions
+	// File is that of -f, and From that of --from.
+	File, From string
+}
+
+// AddTo adds the flags, but for --from.
+func (f *Flags) AddTo(cmd *cobra.Command) {
+	cli.AddFile(cmd, &f.File, "file that describes the cluster; - is standard input")
+	cmd.Flags().BoolVar(&f.Scope.ControlPlaneOnly, "control-plane-only", false, "the control plane alone; worker node groups stay as they are")
+	cmd.Flags().StringSliceVar(&f.Scope.Groups, "worker-node-groups", nil, "these worker node groups alone, with commas; everything else stays as it is")
+	cmd.Flags().BoolVar(&f.LatestPatches, "latest-patches", false, "take the newest patch of a minor, instead of the one that runs already")
+}
+
+// Check refuses parts of a cluster that exclude each other.
+func (f *Flags) Check() error {
+	if f.Scope.ControlPlaneOnly && len(f.Scope.Groups) > 0 {
+		return cli.Usagef("--control-plane-only and --worker-node-groups exclude each other: leave both out for the control plane and all groups")
+	}
+	return nil
+}
+
+// Whole reports whether the upgrade is about all of the cluster.
+func (f *Flags) Whole() bool { return !f.Scope.ControlPlaneOnly && len(f.Scope.Groups) == 0 }
+
+// Live plans the upgrade of a live cluster.
+func (f *Flags) Live(ctx context.Context, a *cli.App) (*lifecycle.Service, lifecycle.Upgrade, error) {
+	spec, err := a.ReadSpec(f.File)
+	if err != nil {
+		return nil, lifecycle.Upgrade{}, err
+	}
+	// What the file alone proves wrong is said before a management cluster is asked.
+	warnings, err := spec.CheckUpgrade(f.UpgradeOptions)
+	service, err := a.ServiceOnceChecked(ctx, warnings, err)
+	if err != nil {
+		return nil, lifecycle.Upgrade{}, err
+	}
+	u, err := service.PlanUpgrade(ctx, spec, f.UpgradeOptions)
+	return service, u, err
+}
+
+// Between plans the upgrade from the cluster that one file describes to that of another.
+func (f *Flags) Between(ctx context.Context, a *cli.App) (lifecycle.Upgrade, error) {
+	if f.From == "-" && f.File == "-" {
+		return lifecycle.Upgrade{}, cli.Usagef("-f and --from cannot both be standard input; give one of them a file")
+	}
+	before, err := a.ReadSpecOf("--from names the file that describes the cluster as it is, and - is standard input", f.From)
+	if err != nil {
+		return lifecycle.Upgrade{}, err
+	}
+	after, err := a.ReadSpec(f.File)
+	if err != nil {
+		return lifecycle.Upgrade{}, err
+	}
+	return lifecycle.PlanBetween(ctx, before, after, f.UpgradeOptions, lifecycle.Options{Namespace: a.NamespaceOffline(), Warn: a.WarnText})
+}
+
+type upgradeOptions struct {
+	*cli.App
+	Flags
+	out string
+}
+
+func upgrade(a *cli.App) *cobra.Command {
+	o := upgradeOptions{App: a}
+	cmd := &cobra.Command{
+		Use:   "upgrade -f FILE",
+		Short: "Show what 'upgrade cluster' would do, step by step; nothing is changed",
+		Example: `  clusterctl-x plan upgrade -f cluster.yaml
+  clusterctl-x plan upgrade -f cluster.yaml --from old.yaml
+  clusterctl-x plan upgrade -f cluster.yaml --out plan.json`,
+		Args: cli.NoArgs,
+		RunE: a.Within(0, o.run),
+	}
+	o.AddTo(cmd)
+	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the cluster as it is, instead of a live one; no management cluster is asked")
+	a.AddExtensionCertificate(cmd)
+	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
+	return cmd
+}
+
+func (o *upgradeOptions) run(ctx context.Context, _ []string) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	u, err := o.plan(ctx)
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := save(o.out, u.Plan); err != nil {
+			return fmt.Errorf("writing the plan to %s: %w", o.out, err)
+		}
+		reading := "" // all that a plan is good for that was made without a cluster
+		if o.From != "" {
+			reading = ", for reading: 'upgrade cluster --plan' takes plans of the cluster itself, made without --from"
+		}
+		o.Say("plan written to %s%s", o.out, reading)
+	}
+	return o.Print(u.Plan, func() error { return o.Style(o.Out).Plan(o.Out, u.Plan) })
+}
+
+func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
+	if o.From != "" {
+		return o.Between(ctx, o.App)
+	}
+	_, u, err := o.Live(ctx, o.App)
+	return u, err
+}
+
+// save writes the plan, all of it or nothing. What it returns has no path, since the
+// file that is written first has one that nobody named.
+func save(file string, p plan.Plan) error {
+	data, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return errors.New("it is a directory; name a file")
+	}
+	err = embedded.WriteFile(file, append(data, '\n'))
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	default:
+		return err
+	}
+}

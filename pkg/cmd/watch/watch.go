@@ -1,0 +1,107 @@
+// Package watch shows what happens to a cluster.
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
+)
+
+// New returns the command watch.
+func New(a *cli.App) *cobra.Command {
+	return cli.Group("watch", "Show what happens to a cluster", &cobra.Command{
+		Use:               "cluster NAME",
+		Short:             "Show what happens to a cluster until it is as its spec asks for, with the steps that are left and what holds them up",
+		Args:              cli.OneName,
+		ValidArgsFunction: a.CompleteClusters,
+		RunE:              a.Within(0, func(ctx context.Context, args []string) error { return run(ctx, a, args[0]) }),
+	})
+}
+
+func run(ctx context.Context, a *cli.App, name string) error {
+	service, err := a.ServiceWithBundles(ctx)
+	if err != nil {
+		return err
+	}
+	key := service.Key(name, "")
+	began := time.Now()
+	var progress *view.Progress // nil until anything was seen
+	seen, err := service.Watch(ctx, key, func(seen lifecycle.Watched) {
+		if progress == nil {
+			progress = a.Progress()
+		}
+		progress.ShowLeft(seen.Left, seen.Cluster)
+	})
+	if progress != nil {
+		progress.Close()
+	}
+	switch {
+	case errors.Is(err, management.ErrTimeout) && seen.Cluster.Name == "":
+		return fmt.Errorf("%w; nothing was seen of cluster %s yet", err, key)
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, seen.Cluster.Waiting())
+	case errors.Is(err, context.Canceled):
+		return cli.InterruptedError("watching changes nothing, and nothing stops with it")
+	case err != nil:
+		return err
+	}
+	return a.Result("%s", watched(seen, key, time.Since(began).Round(time.Second)))
+}
+
+// watched says what was seen of a cluster in the end.
+func watched(w lifecycle.Watched, key types.NamespacedName, after time.Duration) string {
+	switch {
+	case w.Gone:
+		return fmt.Sprintf("cluster %s is gone", key)
+	case w.Unknown != nil:
+		return fmt.Sprintf("cluster %s is at %s after %s; whether that is all that was asked for cannot be told: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
+	case !w.Left.Empty():
+		return fmt.Sprintf("cluster %s is at %s after %s, and nobody takes the next step (%s): 'clusterctl-x upgrade cluster' does", key, w.Cluster.ControlPlane.Version, after, w.Left.Steps[0])
+	default:
+		return fmt.Sprintf("cluster %s is at %s and as its spec asks for, after %s", key, w.Cluster.ControlPlane.Version, after)
+	}
+}
+
+// Waiting is what UntilReady waits for.
+type Waiting struct {
+	// GoesOn is what Cluster API does meanwhile.
+	GoesOn string
+	// Unchanged is set where nothing was written: a cluster that is done is not shown.
+	Unchanged bool
+}
+
+// UntilReady shows a cluster until it is as it was asked for.
+func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key types.NamespacedName, w Waiting) error {
+	began := time.Now()
+	progress := a.Progress()
+	last, err := service.WaitReady(ctx, key, func(cluster state.Cluster) {
+		if w.Unchanged = w.Unchanged && cluster.Done() && cluster.Held == nil; !w.Unchanged {
+			progress.Show(cluster)
+		}
+	})
+	progress.Close()
+	switch {
+	case errors.Is(err, management.ErrTimeout) && last.Name == "":
+		return fmt.Errorf("%w; nothing was seen of it yet, and Cluster API goes on %s cluster %s: run the same command again to go on watching", err, w.GoesOn, key)
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("%w waiting for %s; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, last.Waiting(), w.GoesOn, key)
+	case errors.Is(err, context.Canceled):
+		return cli.InterruptedError(fmt.Sprintf("Cluster API goes on %s cluster %s: run the same command again to go on watching", w.GoesOn, key))
+	case err != nil:
+		return err
+	case w.Unchanged:
+		return a.Result("cluster %s exists and is as the file describes it; nothing to do", key)
+	default:
+		return a.Result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
+	}
+}

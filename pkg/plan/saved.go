@@ -1,0 +1,29 @@
+package plan
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+)
+
+// Remedy says how a plan is saved that can be read.
+const Remedy = "'clusterctl-x plan upgrade --out' writes one"
+
+// Decode reads a saved plan, from a file that people know by its name. A plan that was
+// made without a cluster is an error, since no cluster can follow it.
+func Decode(name string, data []byte) (Plan, error) {
+	var header struct{ APIVersion, Kind string }
+	if err := yaml.Unmarshal(data, &header); err != nil || header.Kind != DocumentKind || header.APIVersion != v1alpha1.APIVersion {
+		return Plan{}, fmt.Errorf("%s is no plan of this version of clusterctl-x, which has apiVersion %s and kind %s; %s", name, v1alpha1.APIVersion, DocumentKind, Remedy)
+	}
+	var saved Plan
+	if err := yaml.UnmarshalStrict(data, &saved); err != nil {
+		return Plan{}, fmt.Errorf("reading the plan %s: %w; %s", name, err, Remedy)
+	}
+	if saved.Metadata.UID == "" {
+		return Plan{}, fmt.Errorf("%s was made from two files, with --from: it knows no cluster that could follow it; make one of the cluster itself, without --from", name)
+	}
+	return saved, nil
+}

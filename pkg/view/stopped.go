@@ -1,0 +1,85 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+)
+
+// WaitingFor says what an upgrade that was stopped was waiting for, after a blank; it is
+// empty where that is not known.
+func WaitingFor(p rollout.Status) string {
+	if p.Cluster.Held != nil {
+		return " waiting for " + p.Cluster.Obstacle()
+	}
+	if p.Step == len(p.Plan.Steps) || p.Cluster.Name == "" {
+		return "" // of which nothing was seen yet
+	}
+	if waiting := cmp.Or(p.Plan.Steps[p.Step].Waiting(p.Cluster), p.Cluster.Waiting()); waiting != "" {
+		return " waiting for " + waiting
+	}
+	return ""
+}
+
+// Left says what goes on by itself, and what waits for the command to be run again.
+func Left(p rollout.Status) string {
+	const again = "run the same command again to go on"
+	if p.Step >= len(p.Plan.Steps) && p.Cluster.Held != nil {
+		return "every step is done, and the upgrade ends when the hold is lifted: " + again
+	}
+	if p.Step >= len(p.Plan.Steps) && len(p.Queued) > 0 {
+		return fmt.Sprintf("Cluster API goes on with what was begun; what waits is other machines for %s: %s", strings.Join(p.Queued, ", "), again)
+	}
+	if p.Step >= len(p.Plan.Steps) {
+		return "every step was begun, and Cluster API goes on with them: " + again
+	}
+	goesOn, later := goingOn(p)
+	text := "nothing was begun"
+	if len(p.Queued) > 0 {
+		text = "Cluster API goes on with what was begun beside the steps"
+	}
+	if len(goesOn) > 0 {
+		text = "Cluster API goes on with " + strings.Join(goesOn, ", ")
+	}
+	if len(p.Queued) > 0 {
+		later = append([]string{"other machines for " + strings.Join(p.Queued, ", ")}, later...)
+	}
+	if len(later) > 0 {
+		text += "; what waits is " + strings.Join(later, ", ")
+	}
+	return text + ": " + again
+}
+
+// goingOn are the steps, or parts of one, that go on by themselves, and those
+// that wait.
+func goingOn(p rollout.Status) (goesOn, later []string) {
+	for i, step := range p.Plan.Steps[p.Step:] {
+		begun, waiting := step.Split(nil)
+		switch number := p.Step + i; {
+		case number < p.Through:
+			begun, waiting = []string{step.String()}, nil
+		case i == 0:
+			begun, waiting = step.Split(p.Begun)
+		}
+		number := p.Step + i + 1
+		if len(begun) > 0 {
+			goesOn = append(goesOn, fmt.Sprintf("step %d (%s)", number, strings.Join(begun, ", ")))
+		}
+		if len(waiting) > 0 {
+			later = append(later, fmt.Sprintf("step %d (%s)", number, strings.Join(waiting, ", ")))
+		}
+	}
+	return goesOn, later
+}
+
+// Steps names steps in one line.
+func Steps(steps []plan.Step) string {
+	texts := make([]string, len(steps))
+	for i, step := range steps {
+		texts[i] = step.String()
+	}
+	return strings.Join(texts, "; ")
+}

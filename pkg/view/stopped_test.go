@@ -1,0 +1,50 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+)
+
+// TestLeft: a run that ends before its plan says what goes on, and what waits.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	from, to := v1alpha1.MustParseVersion("v1.33.1"), v1alpha1.MustParseVersion("v1.34.1")
+	group := func(name string) plan.Group { return plan.Group{Name: name, From: from, To: from} }
+	steps := []plan.Step{
+		{Kind: plan.Template, Beside: true, WorkerNodeGroups: []plan.Group{group("a"), group("b"), group("c")}},
+		{Kind: plan.ControlPlane, From: from, To: to},
+	}
+	const again = ": run the same command again to go on"
+	tests := map[string]struct {
+		progress rollout.Status
+		want     string
+	}{
+		"nothing is queued": {
+			rollout.Status{Step: 1, Begun: []string{v1alpha1.ControlPlaneName}},
+			"Cluster API goes on with step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
+		},
+		"groups are queued": {
+			rollout.Status{Step: 1, Queued: []string{"b", "c"}},
+			"Cluster API goes on with what was begun beside the steps; what waits is other machines for b, c, step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
+		},
+		"groups are queued after the last step": {
+			rollout.Status{Step: 2, Queued: []string{"c"}},
+			"Cluster API goes on with what was begun; what waits is other machines for c" + again,
+		},
+		"everything was begun": {rollout.Status{Step: 2}, "every step was begun, and Cluster API goes on with them" + again},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.progress.Plan = plan.Plan{Steps: steps}
+			if diff := cmp.Diff(test.want, Left(test.progress)); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
