@@ -52,12 +52,5 @@ func (l Lag) String() string {
 		return fmt.Sprintf("%s; the control plane cannot go beyond %s while %s is at %s", text, l.Blocks, l.WorkerNodeGroup, l.Version.Minor())
 	}
 	return fmt.Sprintf("%s, %s behind: the control plane cannot go beyond %s while %s is at %s, and %s gets no new machine while the control plane rolls",
-		text, minors(l.Behind), l.Blocks, l.WorkerNodeGroup, l.Version.Minor(), l.WorkerNodeGroup)
-}
-
-func minors(count int) string {
-	if count == 1 {
-		return "1 minor"
-	}
-	return fmt.Sprintf("%d minors", count)
+		text, skew.Minors(uint64(l.Behind)), l.Blocks, l.WorkerNodeGroup, l.Version.Minor(), l.WorkerNodeGroup)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
 // controlPlanePath is where the control plane rests on its way.
@@ -29,22 +30,8 @@ func controlPlanePath(from, to v1alpha1.Version, releases []v1alpha1.Version) ([
 	case to.Minor().Major != from.Minor().Major:
 		return nil, fmt.Errorf("control plane: %s has another major version than %s, which it has; there is no upgrade between major versions", to, from)
 	}
-	newest := map[v1alpha1.Minor]v1alpha1.Version{}
-	for _, release := range releases {
-		if release.After(newest[release.Minor()]) {
-			newest[release.Minor()] = release
-		}
-	}
-	path := []v1alpha1.Version{from}
-	var missing []v1alpha1.Minor
-	for minor := from.Minor().Minor + 1; minor < to.Minor().Minor; minor++ {
-		m := v1alpha1.Minor{Major: from.Minor().Major, Minor: minor}
-		if newest[m].IsZero() {
-			missing = append(missing, m)
-			continue
-		}
-		path = append(path, newest[m])
-	}
+	between, missing := upgradepath.Between(from, to, releases)
+	path := append([]v1alpha1.Version{from}, between...)
 	if len(missing) > 0 {
 		reachable := slices.DeleteFunc(path, func(v v1alpha1.Version) bool { return v.Minor().Compare(missing[0]) > 0 })
 		return nil, fmt.Errorf("control plane: it goes from %s to %s one minor at a time, and there is no versions bundle of %s; use a file that has it by --bundles, or go no farther than %s",

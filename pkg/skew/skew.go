@@ -36,7 +36,7 @@ func (p Policy) Check(controlPlane, worker v1alpha1.Version) error {
 	case cp.Major != w.Major:
 		return fmt.Errorf("must have the major version of the control plane (%s)", controlPlane)
 	case cp.Minor-w.Minor > p.lag(w):
-		return fmt.Errorf("must not be more than %s older than the control plane (%s)", minors(p.lag(w)), controlPlane)
+		return fmt.Errorf("must not be more than %s older than the control plane (%s)", Minors(p.lag(w)), controlPlane)
 	}
 	return nil
 }
@@ -80,7 +80,8 @@ func (p Policy) lag(worker v1alpha1.Minor) uint64 {
 	return allowed
 }
 
-func minors(count uint64) string {
+// Minors returns the count with its unit.
+func Minors(count uint64) string {
 	if count == 1 {
 		return "1 minor"
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
 // Request is what a plan is asked for.
@@ -138,30 +139,20 @@ func jumpTooFar(from, to v1alpha1.Version) bool {
 	return from.Minor().Major != to.Minor().Major || to.Minor().Minor > from.Minor().Minor+maxJump
 }
 
-// throughReleases are the versions of the control plane's way.
+// throughReleases returns the versions that the control plane goes through.
 func throughReleases(request Request, releases []v1alpha1.Version, policy Policy) ([]v1alpha1.Version, error) {
-	byMinor := map[v1alpha1.Minor][]v1alpha1.Version{}
-	for _, release := range releases {
-		if release.After(request.ControlPlane) && release.Before(request.Target) && !slices.Contains(policy.Avoid, release) {
-			byMinor[release.Minor()] = append(byMinor[release.Minor()], release)
-		}
+	offered := slices.DeleteFunc(slices.Clone(releases), func(release v1alpha1.Version) bool {
+		return !release.After(request.ControlPlane) || !release.Before(request.Target) || slices.Contains(policy.Avoid, release)
+	})
+	path, missing := upgradepath.Between(request.ControlPlane, request.Target, offered)
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("no release of %s is there to go through on the way from %s to %s%s: use bundles that have one", missing[0], request.ControlPlane, request.Target, avoided(policy.Avoid, missing[0]))
 	}
-	var way []v1alpha1.Version
-	target := request.Target.Minor()
-	for minor := request.ControlPlane.Minor(); minor.Compare(target) <= 0; minor.Minor++ {
-		between := minor != target && minor != request.ControlPlane.Minor()
-		patches := byMinor[minor]
-		slices.SortFunc(patches, v1alpha1.Version.Compare)
-		switch {
-		case between && len(patches) == 0:
-			return nil, fmt.Errorf("no release of %s is there to go through on the way from %s to %s%s: use bundles that have one", minor, request.ControlPlane, request.Target, avoided(policy.Avoid, minor))
-		case policy.EveryPatch:
-			way = append(way, slices.Compact(patches)...)
-		case between:
-			way = append(way, patches[len(patches)-1])
-		}
+	if policy.EveryPatch {
+		slices.SortFunc(offered, v1alpha1.Version.Compare)
+		path = slices.Compact(offered)
 	}
-	return append(way, request.Target), nil
+	return append(path, request.Target), nil
 }
 
 // avoided says which releases of a minor are not taken.

@@ -4,8 +4,6 @@
 package topology
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -16,6 +14,7 @@ import (
 	"sigs.k8s.io/cluster-api/exp/topology/scope"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
 // Class is a ClusterClass with the templates that it names.
@@ -40,8 +39,7 @@ func (c Class) Versions() []v1alpha1.Version {
 // are never changed, and it names them.
 func (c Class) Content() (string, error) {
 	text, err := json.Marshal(c.Spec)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])[:10], err
+	return changes.ContentHash(text), err
 }
 
 // References are to the templates that a class names.

@@ -2,8 +2,6 @@ package topology
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 
@@ -101,8 +99,7 @@ func part(name, owner string, object, machine, bootstrap *unstructured.Unstructu
 		if err != nil {
 			return nil, err
 		}
-		sum := sha256.Sum256(content)
-		template = renamed(template, owner+"-"+hex.EncodeToString(sum[:])[:10])
+		template = renamed(template, owner+"-"+changes.ContentHash(content))
 		objects = append(objects, template)
 		if err := Refer(object, template.GetKind(), template.GetName()); err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"sigs.k8s.io/cluster-api/exp/topology/desiredstate"
@@ -12,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
 // Road is what the way of a cluster from a ClusterClass depends on.
@@ -96,13 +96,12 @@ func (r Road) Legs(ctx context.Context, target, controlPlane, oldest v1alpha1.Ve
 // candidates are where a leg may end, the farthest first: the target, and the
 // newest version of each minor before it.
 func candidates(versions []v1alpha1.Version, from, target v1alpha1.Version) []v1alpha1.Version {
-	newest := map[v1alpha1.Minor]v1alpha1.Version{}
-	for _, version := range versions {
-		if version.After(from) && version.Before(target) && version.Minor() != target.Minor() && version.After(newest[version.Minor()]) {
-			newest[version.Minor()] = version
+	ends := []v1alpha1.Version{target}
+	for minor, newest := range upgradepath.NewestPatches(versions) {
+		if newest.After(from) && minor.Compare(target.Minor()) < 0 {
+			ends = append(ends, newest)
 		}
 	}
-	ends := append([]v1alpha1.Version{target}, slices.Collect(maps.Values(newest))...)
 	slices.SortFunc(ends, func(a, b v1alpha1.Version) int { return b.Compare(a) })
 	return ends
 }
