@@ -42,29 +42,30 @@ func (c Chain) Target(version v1alpha1.Version) v1alpha1.Version {
 	return version
 }
 
-// stops of the control plane on its way.
-func (c Chain) stops(from v1alpha1.Version) []v1alpha1.Version {
-	stops := []v1alpha1.Version{from}
+// path returns the versions of the control plane.
+func (c Chain) path(from v1alpha1.Version) []v1alpha1.Version {
+	versions := []v1alpha1.Version{from}
 	for _, leg := range c.Legs {
-		stops = append(stops, leg.ControlPlane...)
+		versions = append(versions, leg.ControlPlane...)
 	}
-	return stops
+	return versions
 }
 
-// hops of a group: it goes wherever the workers go, once the control plane is there.
-func (c Chain) hops(stops []v1alpha1.Version, from v1alpha1.Version) []hop {
-	var hops []hop
+// rollouts returns those of a group: it goes wherever the workers go, once the control
+// plane is there.
+func (c Chain) rollouts(path []v1alpha1.Version, from v1alpha1.Version) []rollout {
+	var rollouts []rollout
 	for _, leg := range c.Legs {
 		for _, version := range leg.Workers {
-			if stop := slices.Index(stops, version); stop >= 0 && version.After(from) {
-				hops, from = append(hops, hop{stop: stop, to: version}), version
+			if at := slices.Index(path, version); at >= 0 && version.After(from) {
+				rollouts, from = append(rollouts, rollout{at: at, to: version}), version
 			}
 		}
 	}
-	return hops
+	return rollouts
 }
 
-// arrival is the version that new groups are made at: that of the topology, once
+// arrival returns the version that new groups are made at: that of the topology, once
 // the control plane has it.
 func (c Chain) arrival(target v1alpha1.Version) v1alpha1.Version {
 	if len(c.Legs) == 0 {
@@ -73,18 +74,21 @@ func (c Chain) arrival(target v1alpha1.Version) v1alpha1.Version {
 	return c.Legs[0].Target
 }
 
-// follow gives every group the hops that Cluster API takes it through.
-func (p *planner) follow() {
+// topologyRollouts returns the rollouts that Cluster API takes the groups of the
+// topology through.
+func (p *planner) topologyRollouts() map[string][]rollout {
+	rollouts := map[string][]rollout{}
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.own[group.Name] {
+		if p.standalone[group.Name] {
 			continue
 		}
 		from := p.in.Chain.arrival(p.in.Target.ControlPlane)
 		if part, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
 			from = part.Version
 		}
-		p.hops[group.Name] = p.in.Chain.hops(p.road.stops, from)
+		rollouts[group.Name] = p.in.Chain.rollouts(p.path.versions, from)
 	}
+	return rollouts
 }
 
 // Reached is how many of its steps a cluster has behind it that Cluster API takes
@@ -124,7 +128,7 @@ func (p Plan) created(group string) (v1alpha1.Version, bool) {
 	return v1alpha1.Version{}, false
 }
 
-// between tells whether the specified versions are those before or after a step.
+// between reports whether the specified versions are those before or after a step.
 func (p Plan) between(step int, c state.Cluster) bool {
 	now, then := p.Versions(step), p.Versions(min(step+1, len(p.Steps)))
 	if v := c.ControlPlane.Version; v != now.ControlPlane && v != then.ControlPlane {

@@ -10,9 +10,10 @@ import (
 // cluster is the name under which changes of the cluster as a whole stand.
 const cluster = ""
 
-// inPlace are the changes that replace no machine: counts, and fields that
-// Cluster API carries over to machines that run. They are made at once.
-func (p *planner) inPlace() {
+// inPlace returns the changes that replace no machine: counts, and fields that
+// Cluster API carries over to machines that run.
+func (p *planner) inPlace() []Step {
+	var steps []Step
 	step := Step{Kind: InPlace, Beside: true, Reason: "replaces no machine"}
 	step.Changes = p.in.Changes[cluster].all()
 	if cp := v1alpha1.ControlPlaneName; !p.moves(cp) && !p.rollsOnly(cp) {
@@ -20,11 +21,11 @@ func (p *planner) inPlace() {
 		p.scale(&step)
 	}
 	if len(step.Changes) > 0 || step.MachinesAdded+step.MachinesRemoved > 0 {
-		p.add(step)
+		steps = append(steps, step)
 	}
 	groups := Step{Kind: InPlace, Beside: true, Reason: "replaces no machine"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		if _, exists := p.in.Start.WorkerNodeGroups[group.Name]; !exists || p.frozen(group.Name) {
+		if _, exists := p.in.Start.WorkerNodeGroups[group.Name]; !exists || p.changesWithVersion(group.Name) {
 			continue
 		}
 		change := Group{Name: group.Name, Changes: p.in.Changes[group.Name].InPlace}
@@ -33,24 +34,24 @@ func (p *planner) inPlace() {
 			groups.WorkerNodeGroups = append(groups.WorkerNodeGroups, change)
 		}
 	}
-	p.addGroups(groups)
+	return append(steps, p.split(groups)...)
 }
 
 func (c Changes) all() []string { return slices.Concat(c.Rolling, c.InPlace) }
 
-// moves tells whether the part gets another version, so that its other changes
+// moves reports whether the part gets another version, so that its other changes
 // can travel with it.
 func (p *planner) moves(part string) bool {
 	if part == v1alpha1.ControlPlaneName {
-		return p.road.last() > 0
+		return p.path.last() > 0
 	}
-	return len(p.hops[part]) > 0
+	return len(p.rollouts[part]) > 0
 }
 
-// frozen tells whether Cluster API leaves a group alone until it comes to its
+// changesWithVersion reports whether Cluster API leaves a group alone until it gets its
 // next version, so that all of its changes travel with that.
-func (p *planner) frozen(group string) bool {
-	return p.in.Chain != nil && p.moves(group) && !p.own[group]
+func (p *planner) changesWithVersion(group string) bool {
+	return p.in.Chain != nil && p.moves(group) && !p.standalone[group]
 }
 
 // scaleGroup adds the machines by which a group grows or shrinks.
@@ -60,7 +61,7 @@ func (p *planner) scaleGroup(change *Group, group TargetGroup) {
 	}
 }
 
-// rollsOnly tells whether the part gets other machines without another version.
+// rollsOnly reports whether the part gets other machines without another version.
 func (p *planner) rollsOnly(part string) bool {
 	return !p.moves(part) && len(p.in.Changes[part].Rolling) > 0
 }
@@ -71,51 +72,39 @@ func (p *planner) scale(step *Step) {
 	step.MachinesAdded, step.MachinesRemoved = max(0, then-now), max(0, now-then)
 }
 
-// withChanges lets the other changes of the control plane travel with the
-// first step that replaces its machines.
-func (p *planner) withChanges(step *Step) {
-	if p.started[v1alpha1.ControlPlaneName] {
-		return
-	}
-	p.started[v1alpha1.ControlPlaneName] = true
+// addChanges adds the other changes of the control plane to the first step that
+// replaces its machines.
+func (p *planner) addChanges(step *Step) {
 	step.Changes = p.in.Changes[v1alpha1.ControlPlaneName].all()
 	p.scale(step)
 	step.MachinesReplaced = min(p.in.Start.ControlPlane.Machines, p.in.Target.ControlPlaneMachines)
 }
 
-// rolling are the changes that travel with the group's first move.
-func (p *planner) rolling(group string) []string {
-	if p.started[group] {
-		return nil
-	}
-	p.started[group] = true
-	return p.in.Changes[group].Rolling
-}
-
-// templates are the groups that get other machines of the same version. They
-// are begun at once, whatever else goes on.
-func (p *planner) templates() {
+// templates returns the groups that get other machines of the same version, and have
+// no rollout under way.
+func (p *planner) templates() []Step {
 	step := p.templateStep(func(part Part) bool { return part.Outdated == 0 })
 	step.Beside = true
-	p.addGroups(step)
+	return p.split(step)
 }
 
-// templatesAfterwards are those that begin when a rollout under way is done,
-// and the control plane, which the steps after it wait for.
-func (p *planner) templatesAfterwards() {
+// templatesAfterRollouts returns the control plane, where it gets other machines of the
+// same version, and the groups that do so when a rollout under way is done.
+func (p *planner) templatesAfterRollouts() []Step {
+	var steps []Step
 	if cp := v1alpha1.ControlPlaneName; p.rollsOnly(cp) {
 		version := p.in.Start.ControlPlane.Version
 		// Cluster API replaces the machines of all parts at once, for a class.
 		step := Step{Kind: Template, From: version, To: version, Reason: templateReason, Beside: p.in.Chain != nil}
-		p.withChanges(&step)
-		p.add(step)
+		p.addChanges(&step)
+		steps = append(steps, step)
 	}
-	p.addGroups(p.templateStep(func(part Part) bool { return part.Outdated > 0 }))
+	return append(steps, p.split(p.templateStep(func(part Part) bool { return part.Outdated > 0 }))...)
 }
 
 const templateReason = "keeps its version, and these fields are those of new machines only"
 
-// together says how many groups of a step get other machines at the same time, where that
+// together returns how many groups of a step get other machines at the same time, where that
 // is not all of them or not for the policy of the cluster to say.
 func (p *planner) together(step Step) string {
 	most := max(1, p.in.Concurrency)
@@ -132,7 +121,8 @@ func (p *planner) together(step Step) string {
 	return fmt.Sprintf("; at most %d groups at the same time", most)
 }
 
-// templateStep is about the groups among them that are chosen.
+// templateStep returns a step for the chosen of the groups that get other machines of
+// the same version.
 func (p *planner) templateStep(chosen func(Part) bool) Step {
 	step := Step{Kind: Template, Reason: templateReason}
 	for _, group := range p.in.Target.WorkerNodeGroups {
@@ -143,7 +133,7 @@ func (p *planner) templateStep(chosen func(Part) bool) Step {
 		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{
 			Name: group.Name, From: part.Version, To: part.Version,
-			MachinesReplaced: p.machines(group), Approximate: group.Autoscaled, Changes: p.rolling(group.Name),
+			MachinesReplaced: p.machines(group), Approximate: group.Autoscaled, Changes: p.in.Changes[group.Name].Rolling,
 		})
 	}
 	return step

@@ -27,77 +27,95 @@ func Compute(in Input) (Plan, error) {
 	if reasons := p.unreachable(); len(reasons) > 0 {
 		return Plan{}, &ImpossibleError{Reasons: reasons}
 	}
-	p.detach()
-	p.giveBackFirst()
-	p.inPlace()
-	p.templates()
-	p.ownFirst()
-	p.underWay()
-	p.calledOff()
-	p.templatesAfterwards()
-	for stop := range p.road.stops {
-		p.rest(stop)
-		if stop < p.road.last() {
-			p.controlPlane(stop)
+	plan := Plan{
+		APIVersion: v1alpha1.APIVersion, Kind: DocumentKind, Metadata: p.in.Metadata,
+		From: p.in.Start.Versions(), To: p.in.Target.versions(), Steps: p.steps(), Notes: p.notes(),
+	}
+	for _, step := range plan.Steps {
+		plan.count(step)
+	}
+	return plan, nil
+}
+
+// steps returns the steps in the order in which they are carried out. Each phase
+// depends on the planner alone and not on the phases before it.
+func (p *planner) steps() []Step {
+	steps := slices.Concat(
+		// What waits for nothing begins at once. The run takes its own steps before
+		// Cluster API gets its first.
+		runFirst(slices.Concat(p.detach(), p.returnAtOnce(), p.inPlace(), p.templates())),
+		// What an earlier run began is finished before anything that could follow it.
+		p.underWay(),
+		// Rollouts that brought no ready machine are called off before anything else moves.
+		p.calledOff(),
+		// Machines that are replaced at their version wait for a rollout under way of
+		// their group; the control plane's are replaced before it moves.
+		p.templatesAfterRollouts(),
+		// The control plane goes along its path, with the worker node groups.
+		p.upgrade(),
+		// Groups go back to the topology when they have its version.
+		p.returnAtTheEnd(),
+	)
+	return append([]Step{}, p.mergeUnderWay(steps)...) // an empty list, in JSON too
+}
+
+// upgrade returns the steps of the control plane, with those of worker node groups at
+// each version that it passes.
+func (p *planner) upgrade() []Step {
+	var steps []Step
+	for at := range p.path.versions {
+		steps = append(steps, p.stepsAt(at)...)
+		if at < p.path.last() {
+			steps = append(steps, p.controlPlane(at))
 		}
 	}
-	p.giveBackLast()
-	p.besideUnderWay()
-	for _, step := range p.plan.Steps {
-		p.plan.count(step)
-	}
-	p.plan.Notes = p.notes()
-	return p.plan, nil
+	return steps
 }
 
-// planner puts a plan together.
+// planner has all that steps are made from. Nothing changes it once newPlanner has
+// returned it.
 type planner struct {
 	in   Input
-	plan Plan
-	road road
-	// hops of each group of the target that exists already.
-	hops map[string][]hop
-	// removed are the groups that are no longer wanted, sorted, with the stop at
-	// which they go.
-	removed []departure
-	// own are the groups that Cluster API does not take along.
-	own map[string]bool
-	// started are the parts whose rolling changes have a step.
-	started map[string]bool
+	path upgradePath
+	// rollouts of each group of the target that exists already.
+	rollouts map[string][]rollout
+	// removals are the groups that are no longer wanted, sorted.
+	removals []removal
+	// standalone groups are those that Cluster API does not upgrade with the topology.
+	standalone map[string]bool
 }
 
-type departure struct {
-	group  string
-	stop   int
+// removal is a group that is removed while the control plane is at a position.
+type removal struct {
+	group string
+	at    int
+	// forced is true where the group would be too old at the next position.
 	forced bool
 }
 
 func newPlanner(in Input) (*planner, error) {
 	in, reasons := in.scoped()
-	path, err := in.controlPlanePath()
+	versions, err := in.controlPlanePath()
 	if err != nil {
 		reasons = append(reasons, err.Error())
 	}
 	if len(reasons) > 0 {
 		return nil, &ImpossibleError{Reasons: reasons}
 	}
-	p := &planner{in: in, road: road{stops: path, policy: in.Policy}, hops: map[string][]hop{}, own: in.own(), started: map[string]bool{}}
-	p.plan = Plan{
-		APIVersion: v1alpha1.APIVersion, Kind: DocumentKind, Metadata: in.Metadata, From: in.Start.Versions(), To: in.Target.versions(), Steps: []Step{},
+	p := &planner{in: in, path: upgradePath{versions: versions, policy: in.Policy}, standalone: in.own()}
+	reasons = p.blocked()
+	var impossible []string
+	if p.rollouts, impossible = p.schedule(); len(impossible) > 0 {
+		reasons = append(reasons, impossible...)
 	}
-	reasons = p.foreign()
-	if in.Chain != nil {
-		p.follow()
-	}
-	reasons = append(reasons, p.schedule()...)
-	p.departures()
 	if len(reasons) > 0 {
 		return nil, &ImpossibleError{Reasons: reasons}
 	}
+	p.removals = p.scheduleRemovals()
 	return p, nil
 }
 
-// Versions are those that are specified.
+// Versions returns those that are specified.
 func (s Start) Versions() v1alpha1.ClusterVersions {
 	versions := v1alpha1.ClusterVersions{ControlPlane: s.ControlPlane.Version, WorkerNodeGroups: map[string]v1alpha1.Version{}}
 	for name, group := range s.WorkerNodeGroups {
@@ -114,15 +132,15 @@ func (t Target) versions() v1alpha1.ClusterVersions {
 	return versions
 }
 
-// foreign returns which machines of others the control plane would leave
-// behind: nothing is done to them, so it cannot go on.
-func (p *planner) foreign() []string {
+// blocked returns which unmanaged machines the control plane would leave behind.
+// Nothing is done to them, so it cannot move.
+func (p *planner) blocked() []string {
 	var reasons []string
 	for _, machine := range p.in.Start.Foreign {
-		for stop := range p.road.last() {
-			if next := p.road.stops[stop+1]; p.road.policy.TooOld(next, machine.Version) {
+		for at := range p.path.last() {
+			if next := p.path.versions[at+1]; p.path.policy.TooOld(next, machine.Version) {
 				reasons = append(reasons, fmt.Sprintf("control plane: it cannot go to %s, for %s, which this file does not name, is at %s; the farthest is %s as long as it is there: upgrade or delete it",
-					next, machine.Object, machine.Version, p.road.stops[stop]))
+					next, machine.Object, machine.Version, p.path.versions[at]))
 				break
 			}
 		}
@@ -130,176 +148,131 @@ func (p *planner) foreign() []string {
 	return reasons
 }
 
-// schedule decides when each group gets new machines that Cluster API does not
-// take along, and returns for which there is no way.
-func (p *planner) schedule() []string {
+// schedule assigns rollouts to the worker node groups that exist, and returns why it
+// cannot for some of them. Cluster API decides about those of the topology.
+func (p *planner) schedule() (map[string][]rollout, []string) {
+	scheduled := map[string][]rollout{}
 	groups := p.in.Target.WorkerNodeGroups
 	if p.in.Chain != nil {
-		groups = p.ownGroups()
+		scheduled, groups = p.topologyRollouts(), p.standaloneGroups()
 	}
-	journeys := make([]journey, len(groups))
+	moves := make([]move, len(groups))
 	for i, group := range groups {
-		journeys[i] = p.journey(group)
+		moves[i] = p.move(group)
 	}
-	found := p.road.schedule(journeys)
+	found := p.path.schedule(moves)
 	var reasons []string
 	for i, group := range groups {
-		j := journeys[i]
-		hops, possible := found[j]
+		m := moves[i]
+		rollouts, possible := found[m]
 		_, exists := p.in.Start.WorkerNodeGroups[group.Name]
-		comes := !exists || j.from != j.to
+		gets := !exists || m.from != m.to
 		switch {
-		case j.to.Before(j.from):
-			reasons = append(reasons, fmt.Sprintf("group %s: %s is older than %s, which it has already; nothing moves down: use %s or newer", group.Name, j.to, j.from, j.from))
-		case !possible, comes && p.road.policy.Check(p.in.Target.ControlPlane, j.to) != nil:
-			reasons = append(reasons, p.stuck(group.Name, j.to))
+		case m.to.Before(m.from):
+			reasons = append(reasons, fmt.Sprintf("group %s: %s is older than %s, which it has already; nothing moves down: use %s or newer", group.Name, m.to, m.from, m.from))
+		case !possible, gets && p.path.policy.Check(p.in.Target.ControlPlane, m.to) != nil:
+			reasons = append(reasons, p.stuck(group.Name, m.to))
 		}
-		p.hops[group.Name] = hops
+		scheduled[group.Name] = rollouts
 	}
-	return reasons
+	return scheduled, reasons
 }
 
-// journey is what a group has before it. A new one, and one whose rollout is
-// called off, is at its version and stays there.
-func (p *planner) journey(group TargetGroup) journey {
+// move returns the change of version that a group needs. A new group, and one whose
+// rollout is called off, is at its version and stays there.
+func (p *planner) move(group TargetGroup) move {
 	part, exists := p.in.Start.WorkerNodeGroups[group.Name]
 	if !exists || part.GoesBack(group.Version) {
-		return journey{group.Version, group.Version}
+		return move{group.Version, group.Version}
 	}
-	return journey{part.Version, group.Version}
+	return move{part.Version, group.Version}
 }
 
-// stuck says why a group cannot be at a version.
+// stuck returns why a group cannot be at a version.
 func (p *planner) stuck(group string, version v1alpha1.Version) string {
-	policy, target := p.road.policy, p.in.Target.ControlPlane
-	for i, stop := range p.road.stops {
+	policy, target := p.path.policy, p.in.Target.ControlPlane
+	for i, controlPlane := range p.path.versions {
 		switch {
-		case !policy.TooOld(stop, version):
+		case !policy.TooOld(controlPlane, version):
 		case i == 0:
 			return fmt.Sprintf("group %s: %s is too old already beside the control plane: it %v; let the group go to %s or newer",
-				group, version, policy.Check(stop, version), policy.Oldest(target))
+				group, version, policy.Check(controlPlane, version), policy.Oldest(target))
 		default:
 			return fmt.Sprintf("group %s: it stays at %s, and the control plane cannot go to %s then: %v; the farthest is %s, or let the group go to %s or newer",
-				group, version, stop, policy.Check(stop, version), p.road.stops[i-1], policy.Oldest(target))
+				group, version, controlPlane, policy.Check(controlPlane, version), p.path.versions[i-1], policy.Oldest(target))
 		}
 	}
 	return fmt.Sprintf("group %s: it cannot go to %s: it %v; it can go to %s at most", group, version, policy.Check(target, version), target)
 }
 
-// GoesBack tells whether a rollout that brought no ready machine is called off.
+// GoesBack reports whether a rollout that brought no ready machine is called off.
 func (p Part) GoesBack(target v1alpha1.Version) bool {
 	return target.Before(p.Version) && target == p.Oldest && p.Outdated > 0 && p.Fresh == 0
 }
 
-// departures decides when the groups go that are no longer wanted.
-func (p *planner) departures() {
-	wanted := p.plan.To.WorkerNodeGroups
+// scheduleRemovals decides when the groups are removed that are no longer wanted.
+func (p *planner) scheduleRemovals() []removal {
+	var removals []removal
+	wanted := p.in.Target.versions().WorkerNodeGroups
 	for _, name := range slices.Sorted(maps.Keys(p.in.Start.WorkerNodeGroups)) {
-		if _, ok := wanted[name]; ok {
-			continue
+		if _, stays := wanted[name]; !stays {
+			removals = append(removals, p.removal(name))
 		}
-		leaves := departure{group: name, stop: p.road.last()}
-		if p.in.Chain != nil {
-			leaves.stop = p.leaves(name)
-			p.removed = append(p.removed, leaves)
-			continue
-		}
-		for stop := range p.road.last() {
-			if !p.road.passes(stop, stop+1, p.in.Start.WorkerNodeGroups[name].Oldest) {
-				leaves.stop, leaves.forced = stop, true
-				break
-			}
-		}
-		p.removed = append(p.removed, leaves)
 	}
+	return removals
 }
 
-func (p *planner) add(step Step) { p.plan.Steps = append(p.plan.Steps, step) }
-
-// underWay are the rollouts that go on already.
-func (p *planner) underWay() {
-	const reason = "under way already"
-	if cp := p.in.Start.ControlPlane; cp.Outdated > 0 {
-		kind := ControlPlane
-		if cp.Oldest == cp.Version {
-			kind = Template
-		}
-		p.add(Step{Kind: kind, From: cp.Oldest, To: cp.Version, MachinesReplaced: cp.Outdated, UnderWay: true, Reason: reason})
+// removal is at the end of the path, or before the control plane would leave the
+// group behind.
+func (p *planner) removal(group string) removal {
+	if p.in.Chain != nil {
+		return removal{group: group, at: p.leaves(group)}
 	}
-	var rolling, replacing []Group
-	for _, group := range p.in.Target.WorkerNodeGroups {
-		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if part.Outdated == 0 || part.GoesBack(group.Version) || !p.in.Scope.covers(group.Name) {
-			continue
-		}
-		move := Group{Name: group.Name, From: part.Oldest, To: part.Version, MachinesReplaced: part.Outdated, Approximate: group.Autoscaled}
-		if part.Oldest == part.Version {
-			replacing = append(replacing, move)
-		} else {
-			rolling = append(rolling, move)
+	for at := range p.path.last() {
+		if !p.path.passes(at, at+1, p.in.Start.WorkerNodeGroups[group].Oldest) {
+			return removal{group: group, at: at, forced: true}
 		}
 	}
-	p.addGroups(Step{Kind: Workers, WorkerNodeGroups: rolling, UnderWay: true, Reason: reason})
-	p.addGroups(Step{Kind: Template, WorkerNodeGroups: replacing, UnderWay: true, Reason: reason})
+	return removal{group: group, at: p.path.last()}
 }
 
-// calledOff are the rollouts that brought no ready machine, and are to bring none.
-func (p *planner) calledOff() {
-	step := Step{Kind: Workers, Reason: "back to what its nodes run: no machine of the newer version became ready"}
-	for _, group := range p.in.Target.WorkerNodeGroups {
-		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if !part.GoesBack(group.Version) {
-			continue
+// split returns a step about worker node groups as one for the groups that Cluster API
+// upgrades with the topology and one for the others, where there are any.
+func (p *planner) split(step Step) []Step {
+	var steps []Step
+	for _, by := range []mover{byTopology, byRun} {
+		part := step
+		part.Detached = by == byRun
+		part.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(step.WorkerNodeGroups), func(g Group) bool { return p.mover(g.Name) != by })
+		if part.Kind == Template && !part.UnderWay {
+			part.Reason += p.together(part)
 		}
-		back := Group{Name: group.Name, From: part.Version, To: group.Version, Changes: p.rolling(group.Name)}
-		if len(back.Changes) > 0 {
-			back.MachinesReplaced, back.Approximate = p.machines(group), group.Autoscaled
-		}
-		step.WorkerNodeGroups = append(step.WorkerNodeGroups, back)
+		part.Beside = part.Beside || part.UnderWay && part.Detached && p.mayGoOn(part.WorkerNodeGroups)
+		steps = append(steps, aboutGroups(part)...)
 	}
-	p.addGroups(step)
+	return steps
 }
 
-// addGroups adds a step for the groups that Cluster API takes along, and one for
-// the others.
-func (p *planner) addGroups(step Step) {
-	var along, own []Group
-	for _, group := range step.WorkerNodeGroups {
-		if p.own[group.Name] {
-			own = append(own, group)
-		} else {
-			along = append(along, group)
-		}
+// aboutGroups returns a step, or none where it is about no groups.
+func aboutGroups(step Step) []Step {
+	if len(step.WorkerNodeGroups) == 0 {
+		return nil
 	}
-	reason := step.Reason
-	for _, groups := range [][]Group{along, own} {
-		step.WorkerNodeGroups, step.Reason = groups, reason
-		if step.Kind == Template && !step.UnderWay {
-			step.Reason += p.together(step)
-		}
-		step.Beside = step.Beside || step.UnderWay && step.Detached && p.mayGoOn(groups)
-		p.addAll(step)
-		step.Detached = true
-	}
+	return []Step{step}
 }
 
-// addAll adds a step that is about groups, where it is about any.
-func (p *planner) addAll(step Step) {
-	if len(step.WorkerNodeGroups) > 0 {
-		p.add(step)
+// controlPlane returns the step that takes the control plane from a position to the
+// next one. Its other changes travel with the first one.
+func (p *planner) controlPlane(at int) Step {
+	step := Step{
+		Kind: ControlPlane, From: p.path.versions[at], To: p.path.versions[at+1],
+		MachinesReplaced: p.in.Target.ControlPlaneMachines, Reason: "the version that the spec asks for",
 	}
-}
-
-// controlPlane moves the control plane on from a stop.
-func (p *planner) controlPlane(stop int) {
-	from, to := p.road.stops[stop], p.road.stops[stop+1]
-	step := Step{Kind: ControlPlane, From: from, To: to, MachinesReplaced: p.in.Target.ControlPlaneMachines}
-	switch {
-	case stop+1 < p.road.last():
+	if at+1 < p.path.last() {
 		step.Reason = "on the way to " + p.in.Target.ControlPlane.String() + ": the control plane moves one minor at a time"
-	default:
-		step.Reason = "the version that the spec asks for"
 	}
-	p.withChanges(&step)
-	p.add(step)
+	if at == 0 {
+		p.addChanges(&step)
+	}
+	return step
 }

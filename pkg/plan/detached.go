@@ -44,9 +44,10 @@ func (in Input) Outside() map[string]bool {
 	return outside
 }
 
-// ownGroups are the groups of the target that Cluster API does not take along.
-func (p *planner) ownGroups() []TargetGroup {
-	return slices.DeleteFunc(slices.Clone(p.in.Target.WorkerNodeGroups), func(g TargetGroup) bool { return !p.own[g.Name] })
+// standaloneGroups returns the groups of the target that Cluster API does not upgrade
+// with the topology.
+func (p *planner) standaloneGroups() []TargetGroup {
+	return slices.DeleteFunc(slices.Clone(p.in.Target.WorkerNodeGroups), func(g TargetGroup) bool { return !p.standalone[g.Name] })
 }
 
 // OldestFollowing is the oldest version of the groups that Cluster API takes along;
@@ -80,46 +81,46 @@ func Halts(in Input) []v1alpha1.Version {
 		return nil
 	}
 	var halts []v1alpha1.Version
-	for stop, version := range p.road.stops {
-		moves := slices.ContainsFunc(p.ownGroups(), func(g TargetGroup) bool {
-			return slices.ContainsFunc(p.hops[g.Name], func(h hop) bool { return h.stop == stop })
+	for at, version := range p.path.versions {
+		moves := slices.ContainsFunc(p.standaloneGroups(), func(g TargetGroup) bool {
+			return slices.ContainsFunc(p.rollouts[g.Name], func(r rollout) bool { return r.at == at })
 		})
-		if moves && !p.boundary(stop) {
+		if moves && !p.boundary(at) {
 			halts = append(halts, version)
 		}
 	}
 	return halts
 }
 
-// boundary tells whether no leg is under way at a stop, so that other groups can
-// move.
-func (p *planner) boundary(stop int) bool {
-	if stop == 0 {
-		return !p.in.Chain.From.After(p.road.stops[0])
+// boundary reports whether the topology is between two of its segments while the
+// control plane is at a position, so that other groups can move.
+func (p *planner) boundary(at int) bool {
+	if at == 0 {
+		return !p.in.Chain.From.After(p.path.versions[0])
 	}
-	return stop == p.road.last() || slices.ContainsFunc(p.in.Chain.Legs, func(leg Leg) bool { return leg.Target == p.road.stops[stop] })
+	return at == p.path.last() || slices.ContainsFunc(p.in.Chain.Legs, func(leg Leg) bool { return leg.Target == p.path.versions[at] })
 }
 
-// nextBoundary is the first one from a stop on.
-func (p *planner) nextBoundary(stop int) int {
-	for stop > 0 && stop < p.road.last() && !p.boundary(stop) {
-		stop++
+// nextBoundary returns the first boundary from a position on.
+func (p *planner) nextBoundary(at int) int {
+	for at > 0 && at < p.path.last() && !p.boundary(at) {
+		at++
 	}
-	return stop
+	return at
 }
 
-// unreachable says which groups would have to move in the middle of an upgrade
-// that Cluster API is at already.
+// unreachable returns which groups would have to move in the middle of an upgrade
+// that Cluster API has begun already.
 func (p *planner) unreachable() []string {
 	if p.in.Chain == nil {
 		return nil
 	}
 	var reasons []string
-	for _, group := range p.ownGroups() {
-		for _, hop := range p.hops[group.Name] {
-			if !p.boundary(hop.stop) {
+	for _, group := range p.standaloneGroups() {
+		for _, rollout := range p.rollouts[group.Name] {
+			if !p.boundary(rollout.at) {
 				reasons = append(reasons, fmt.Sprintf("group %s: it would have to go to %s while the control plane is at %s, and Cluster API, on its way to %s already, does not stop there; wait until it has come to its end, and pin the group then",
-					group.Name, hop.to, p.road.stops[hop.stop], p.in.Chain.From))
+					group.Name, rollout.to, p.path.versions[rollout.at], p.in.Chain.From))
 				break
 			}
 		}
@@ -127,17 +128,17 @@ func (p *planner) unreachable() []string {
 	return reasons
 }
 
-// leaves is the stop at which a group goes that is no longer wanted: at once where
-// Cluster API removes it, and otherwise last, unless it would be too old by then.
+// leaves returns the position at which a group is removed from a topology: the first
+// where Cluster API removes it, else the last, unless it would be too old by then.
 func (p *planner) leaves(name string) int {
-	if last := p.road.last(); p.own[name] && p.road.passes(0, last, p.in.Start.WorkerNodeGroups[name].Oldest) {
+	if last := p.path.last(); p.standalone[name] && p.path.passes(0, last, p.in.Start.WorkerNodeGroups[name].Oldest) {
 		return last
 	}
 	return 0
 }
 
-// detach takes the pinned groups out of the topology that are still in it.
-func (p *planner) detach() {
+// detach returns the pinned groups that are still in the topology.
+func (p *planner) detach() []Step {
 	step := Step{Kind: Detach, Detached: true, Reason: "pinned: from now on it keeps its version until the spec gives it another one"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
@@ -145,45 +146,54 @@ func (p *planner) detach() {
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: part.Version, To: part.Version})
 		}
 	}
-	p.addAll(step)
+	return aboutGroups(step)
 }
 
-// giveBackFirst returns the groups to the topology that are no longer pinned and that
-// are where it is.
-func (p *planner) giveBackFirst() {
-	p.giveBack(p.in.returnsFirst, func(group string) v1alpha1.Version { return p.in.Start.WorkerNodeGroups[group].Version })
+// returnAtOnce returns the groups that are no longer pinned and have the version of the
+// topology.
+func (p *planner) returnAtOnce() []Step {
+	return p.giveBack(p.in.returnsFirst, p.in.Start.Versions())
 }
 
-// giveBackLast returns those that got there on their own.
-func (p *planner) giveBackLast() {
-	p.giveBack(func(group TargetGroup) bool { return !p.in.returnsFirst(group) }, func(group string) v1alpha1.Version { return p.plan.To.WorkerNodeGroups[group] })
+// returnAtTheEnd returns the groups that are no longer pinned and get the version of
+// the topology by the plan.
+func (p *planner) returnAtTheEnd() []Step {
+	return p.giveBack(func(group TargetGroup) bool { return !p.in.returnsFirst(group) }, p.in.Target.versions())
 }
 
-func (p *planner) giveBack(chosen func(TargetGroup) bool, version func(group string) v1alpha1.Version) {
+// giveBack returns a step for the chosen of the groups that are no longer pinned, at
+// the versions that they have then.
+func (p *planner) giveBack(chosen func(TargetGroup) bool, versions v1alpha1.ClusterVersions) []Step {
 	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API takes it along again"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
 		if p.in.Chain == nil || group.Pinned || !part.Detached && !part.Between || !chosen(group) {
 			continue
 		}
-		at := version(group.Name)
+		at := versions.WorkerNodeGroups[group.Name]
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: at, To: at})
 	}
-	p.addAll(step)
+	return aboutGroups(step)
 }
 
-// mayGoOn tells whether rollouts under way need not end before the control plane
+// mayGoOn reports whether rollouts under way need not end before the control plane
 // moves: none of the groups moves once more, and none would be too old.
 func (p *planner) mayGoOn(groups []Group) bool {
 	return !slices.ContainsFunc(groups, func(g Group) bool {
-		return len(p.hops[g.Name]) > 0 || !p.road.passes(0, p.road.last(), g.From)
+		return len(p.rollouts[g.Name]) > 0 || !p.path.passes(0, p.path.last(), g.From)
 	})
 }
 
-// ownFirst puts what Cluster API does not do before what it does, of the steps
-// that wait for nothing.
-func (p *planner) ownFirst() {
-	slices.SortStableFunc(p.plan.Steps, func(a, b Step) int { return compareBools(b.Detached, a.Detached) })
+// runFirst sorts the steps of the run before those that Cluster API takes.
+func runFirst(steps []Step) []Step {
+	slices.SortStableFunc(steps, func(a, b Step) int { return compareBools(b.Detached, a.Detached) })
+	return steps
+}
+
+// topologyFirst sorts the steps that Cluster API takes before those of the run.
+func topologyFirst(steps []Step) []Step {
+	slices.SortStableFunc(steps, func(a, b Step) int { return compareBools(a.Detached, b.Detached) })
+	return steps
 }
 
 func compareBools(a, b bool) int {
@@ -196,13 +206,13 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// notes say what the pins of a cluster from a ClusterClass keep it from.
+// notes returns what the pins of a cluster from a ClusterClass keep it from.
 func (p *planner) notes() []string {
 	var notes []string
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		if p.in.Chain != nil && group.Pinned {
 			notes = append(notes, fmt.Sprintf("%s is pinned at %s: the control plane cannot go beyond %s, and no change of the class reaches the group but by 'upgrade cluster'",
-				group.Name, group.Version, p.road.policy.Newest(group.Version)))
+				group.Name, group.Version, p.path.policy.Newest(group.Version)))
 		}
 	}
 	return notes

@@ -7,9 +7,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Held is the hold that a cluster is at before it begins the step of an index, or
+// Held returns the hold that a cluster is at before it begins the step of an index, or
 // after the last of the steps where the index is their number; nil where there is
-// none. begun tells that an upgrade is continued, so that it is not held up where it
+// none. begun is true where an upgrade is continued, which is not held up where it
 // would begin.
 func (p Plan) Held(next int, begun bool, holds []state.Hold) *state.Hold {
 	points := p.holdPoints(next, begun)
@@ -21,67 +21,77 @@ func (p Plan) Held(next int, begun bool, holds []state.Hold) *state.Hold {
 	return nil
 }
 
-// holdPoints are the places that lie between the step before and one.
-func (p Plan) holdPoints(next int, begun bool) []state.HoldPoint {
-	var points []state.HoldPoint
-	before := -1
-	for i, step := range p.Steps[:next] {
-		if step.changesVersion() {
-			before = i
-		}
+// moment is a place in an upgrade at which it may be held: between the step that
+// changed a version last and the one that comes next.
+type moment struct{ previous, next Kind }
+
+// Kinds for moments at which there is no such step.
+const (
+	nothing     Kind = "nothing" // no version was changed before; or, the next step changes none
+	noMoreSteps Kind = "no more steps"
+)
+
+// holdPoints returns the hold points of each moment. Where an upgrade that has not
+// begun changes no version next, there are none.
+func holdPoints() map[moment][]state.HoldPoint {
+	return map[moment][]state.HoldPoint{
+		{nothing, ControlPlane}:      {state.BeforeUpgrade, state.BeforeControlPlane},
+		{nothing, Workers}:           {state.BeforeUpgrade, state.BeforeWorkers},
+		{ControlPlane, ControlPlane}: {state.AfterControlPlane, state.BeforeControlPlane},
+		{ControlPlane, Workers}:      {state.AfterControlPlane, state.BeforeWorkers},
+		{ControlPlane, nothing}:      {state.AfterControlPlane},
+		{ControlPlane, noMoreSteps}:  {state.AfterControlPlane, state.AfterUpgrade},
+		{Workers, ControlPlane}:      {state.AfterWorkers, state.BeforeControlPlane},
+		{Workers, Workers}:           {state.AfterWorkers, state.BeforeWorkers},
+		{Workers, nothing}:           {state.AfterWorkers},
+		{Workers, noMoreSteps}:       {state.AfterWorkers, state.AfterUpgrade},
 	}
-	switch {
-	case before >= 0:
-		points = append(points, after(p.Steps[before].Kind))
-	case begun:
-		points = append(points, after(p.kindBefore()))
-	}
-	switch {
-	case next == len(p.Steps) && (before >= 0 || begun):
-		points = append(points, state.AfterUpgrade)
-	case next == len(p.Steps) || !p.Steps[next].changesVersion():
-		// Nothing of an upgrade is next.
-	case p.Steps[next].UnderWay:
-		return nil
-	case before < 0 && !begun:
-		points = append(points, state.BeforeUpgrade, ahead(p.Steps[next].Kind))
-	default:
-		points = append(points, ahead(p.Steps[next].Kind))
-	}
-	return points
 }
 
-// kindBefore is the kind of the step that an earlier run took last, of an upgrade that
-// is continued: workers go to where the control plane is.
-func (p Plan) kindBefore() Kind {
+// holdPoints returns the hold points before the step of an index. A rollout that is
+// under way has passed its own already.
+func (p Plan) holdPoints(next int, begun bool) []state.HoldPoint {
+	if next < len(p.Steps) && p.Steps[next].changesVersion() && p.Steps[next].UnderWay {
+		return nil
+	}
+	return holdPoints()[moment{p.kindBefore(next, begun), p.kindOf(next)}]
+}
+
+// kindBefore returns the kind of the last step before an index that changes versions,
+// or, where an upgrade is continued, of the last one of the run before.
+func (p Plan) kindBefore(next int, begun bool) Kind {
+	for _, step := range slices.Backward(p.Steps[:next]) {
+		if step.changesVersion() {
+			return step.Kind
+		}
+	}
+	if !begun {
+		return nothing
+	}
 	for _, version := range p.From.WorkerNodeGroups {
-		if version == p.From.ControlPlane {
+		if version == p.From.ControlPlane { // where workers go to
 			return Workers
 		}
 	}
 	return ControlPlane
 }
 
-// changesVersion tells whether machines get another version by the step.
+func (p Plan) kindOf(next int) Kind {
+	switch {
+	case next == len(p.Steps):
+		return noMoreSteps
+	case !p.Steps[next].changesVersion():
+		return nothing
+	}
+	return p.Steps[next].Kind
+}
+
+// changesVersion reports whether the step gives machines another version.
 func (s Step) changesVersion() bool {
 	return !s.Beside && (s.Kind == ControlPlane || s.Kind == Workers)
 }
 
-func ahead(kind Kind) state.HoldPoint {
-	if kind == ControlPlane {
-		return state.BeforeControlPlane
-	}
-	return state.BeforeWorkers
-}
-
-func after(kind Kind) state.HoldPoint {
-	if kind == ControlPlane {
-		return state.AfterControlPlane
-	}
-	return state.AfterWorkers
-}
-
-// HeldNotes say at which step of the plan each hold is met first; begun as in Held.
+// HeldNotes returns at which step of the plan each hold is met first; begun is as in Held.
 func (p Plan) HeldNotes(begun bool, holds []state.Hold) []string {
 	var notes []string
 	for _, hold := range holds {
@@ -101,10 +111,10 @@ func (p Plan) HeldNotes(begun bool, holds []state.Hold) []string {
 	return notes
 }
 
-// ChangesVersions tells whether machines get another version by the plan.
+// ChangesVersions reports whether the plan gives machines another version.
 func (p Plan) ChangesVersions() bool { return slices.ContainsFunc(p.Steps, Step.changesVersion) }
 
-// EndsDetached tells whether the last step by which machines get another version is
+// EndsDetached reports whether the last step by which machines get another version is
 // about groups that are not in the topology of their cluster.
 func (p Plan) EndsDetached() bool {
 	for _, step := range slices.Backward(p.Steps) {

@@ -9,18 +9,17 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
-// controlPlanePath is where the control plane rests on its way.
+// controlPlanePath returns the versions that the control plane goes through.
 func (in Input) controlPlanePath() ([]v1alpha1.Version, error) {
 	from, to := in.Start.ControlPlane.Version, in.Target.ControlPlane
 	if in.Chain != nil && !to.Before(from) {
-		return in.Chain.stops(from), nil
+		return in.Chain.path(from), nil
 	}
 	return controlPlanePath(from, to, in.Releases)
 }
 
-// controlPlanePath is where the control plane rests on its way: where it is
-// now, the newest release of each minor between, and the target. It goes one
-// minor at a time (https://kubernetes.io/releases/version-skew-policy/#kube-apiserver).
+// controlPlanePath returns the versions that the control plane goes through: the one
+// that it has, the newest release of each minor between, and the target.
 func controlPlanePath(from, to v1alpha1.Version, releases []v1alpha1.Version) ([]v1alpha1.Version, error) {
 	switch {
 	case from == to:
@@ -43,7 +42,7 @@ func controlPlanePath(from, to v1alpha1.Version, releases []v1alpha1.Version) ([
 // maxListed is how many things a sentence names.
 const maxListed = 5
 
-// list names things, with commas; of many the first ones.
+// list returns the names of things, with commas; of many the first ones.
 func list[T any](things []T) string {
 	var names []string
 	for i, thing := range things {

@@ -9,175 +9,175 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
 )
 
-// road is where the control plane rests, from where it is to its target, and
-// what the skew policy says to worker nodes beside it.
-type road struct {
-	stops  []v1alpha1.Version
-	policy skew.Policy
+// upgradePath has the versions of the control plane, from the one that it has to its
+// target, and the skew policy for the worker nodes beside it. Positions on the path
+// are indices of the versions.
+type upgradePath struct {
+	versions []v1alpha1.Version
+	policy   skew.Policy
 }
 
-// journey is what a worker node group has before it: many groups share one.
-type journey struct{ from, to v1alpha1.Version }
+// move is the change of version that a worker node group needs. Many groups share one.
+type move struct{ from, to v1alpha1.Version }
 
-// hop is one rollout of a group while the control plane rests.
-type hop struct {
-	stop int // index of the control plane's version
-	to   v1alpha1.Version
+// rollout is a change of version of a group while the control plane is at a position.
+type rollout struct {
+	at int
+	to v1alpha1.Version
 }
 
-// passes tells whether the control plane may go on from stop to stop while a
-// group stays at a version. Nodes that are newer than the control plane, which
-// no plan brings about, are no reason for it to stay: its going on is what
-// mends them.
-func (r road) passes(from, to int, group v1alpha1.Version) bool {
-	for i := from; i < to; i++ {
-		if r.policy.TooOld(r.stops[i+1], group) {
+// last returns the position of the target.
+func (u upgradePath) last() int { return len(u.versions) - 1 }
+
+// positions returns all positions from one on.
+func (u upgradePath) positions(from int) []int {
+	var all []int
+	for at := from; at <= u.last(); at++ {
+		all = append(all, at)
+	}
+	return all
+}
+
+// passes reports whether the control plane may go from one position to another while
+// a group stays at a version. Nodes that are newer than the control plane, which no
+// plan brings about, do not hold it back: its next version mends them.
+func (u upgradePath) passes(from, to int, group v1alpha1.Version) bool {
+	for at := from; at < to; at++ {
+		if u.policy.TooOld(u.versions[at+1], group) {
 			return false
 		}
 	}
 	return true
 }
 
-// last is the stop at the target.
-func (r road) last() int { return len(r.stops) - 1 }
-
-// leg takes a group from a stop at which groups may move to the next one where
-// they may, or to the end of the road where there is none. It returns the version
-// that the group has then. It is false where there is no way.
+// segment takes a group from a position at which groups may move to the next such
+// position, or to the end of the path where next is beyond it. It returns the version
+// that the group has then. It is false where the group cannot get there.
 //
-// A group waits for the next stop if it can: whoever moves later moves to a
-// version that is at least as new, and so stays legal at least as long. That
-// makes waiting a way with the fewest rollouts.
-func (r road) leg(j journey, at v1alpha1.Version, stop, next int) (v1alpha1.Version, bool) {
-	end := next > r.last()
-	next = min(next, r.last())
-	if at == j.to || !end && r.passes(stop, next, at) {
-		return at, r.passes(stop, next, at)
+// A group waits for the next position if it can: a later rollout goes to a version
+// that is at least as new, and so stays legal at least as long. Waiting therefore
+// leads to the fewest rollouts.
+func (u upgradePath) segment(m move, version v1alpha1.Version, from, next int) (v1alpha1.Version, bool) {
+	isLast := next > u.last()
+	next = min(next, u.last())
+	if version == m.to || !isLast && u.passes(from, next, version) {
+		return version, u.passes(from, next, version)
 	}
-	to := earlier(j.to, r.stops[stop])
-	return to, to.After(at) && r.passes(stop, next, to) && (!end || to == j.to)
+	to := earlier(m.to, u.versions[from])
+	return to, to.After(version) && u.passes(from, next, to) && (!isLast || to == m.to)
 }
 
-// hops are the fewest rollouts that take a group, which is at a version when the
-// control plane rests at a stop, to the end of its journey when it may move at
-// certain later stops only. It is false where there is no way.
-func (r road) hops(j journey, at v1alpha1.Version, stop int, allowed []int) ([]hop, bool) {
-	var hops []hop
+// rollouts returns the fewest rollouts that take a group, which is at a version when
+// the control plane is at a position, to the end of its move, when groups may move at
+// certain later positions only. It is false where no rollouts do.
+func (u upgradePath) rollouts(m move, version v1alpha1.Version, from int, allowed []int) ([]rollout, bool) {
 	if len(allowed) == 0 {
-		return nil, at == j.to && r.passes(stop, r.last(), at)
+		return nil, version == m.to && u.passes(from, u.last(), version)
 	}
-	if !r.passes(stop, allowed[0], at) {
+	if !u.passes(from, allowed[0], version) {
 		return nil, false
 	}
-	for i, stop := range allowed {
-		next := len(r.stops)
+	var all []rollout
+	for i, at := range allowed {
+		next := len(u.versions)
 		if i+1 < len(allowed) {
 			next = allowed[i+1]
 		}
-		to, ok := r.leg(j, at, stop, next)
+		to, ok := u.segment(m, version, at, next)
 		if !ok {
 			return nil, false
 		}
-		if to != at {
-			hops = append(hops, hop{stop: stop, to: to})
+		if to != version {
+			all = append(all, rollout{at: at, to: to})
 		}
-		at = to
+		version = to
 	}
-	return hops, true
+	return all, true
 }
 
-// schedule chooses the stops at which groups get new machines: every journey
-// with as few rollouts as it needs, then as few stops as possible, then the
-// latest ones. It returns the hops of each journey; a journey that no set of
-// stops makes possible has none.
-func (r road) schedule(journeys []journey) map[journey][]hop {
-	s := scheduler{road: r, known: map[string][]int{}}
-	var at []v1alpha1.Version
-	found := map[journey][]hop{}
-	for _, j := range journeys {
-		if _, known := found[j]; known {
+// schedule assigns rollouts to every move: as few for each as it needs, then at as few
+// positions as possible, then at the latest ones. A move that no rollouts make possible
+// is not in the result.
+func (u upgradePath) schedule(moves []move) map[move][]rollout {
+	s := scheduler{upgradePath: u, memo: map[string][]int{}}
+	var versions []v1alpha1.Version
+	scheduled := map[move][]rollout{}
+	for _, m := range moves {
+		if _, known := scheduled[m]; known {
 			continue
 		}
-		hops, ok := r.hops(j, j.from, 0, r.onwards(0))
-		if !ok {
+		rollouts, possible := u.rollouts(m, m.from, 0, u.positions(0))
+		if !possible {
 			continue
 		}
-		found[j] = hops
-		if len(hops) > 0 {
-			s.journeys, at = append(s.journeys, j), append(at, j.from)
+		scheduled[m] = rollouts
+		if len(rollouts) > 0 {
+			s.moves, versions = append(s.moves, m), append(versions, m.from)
 		}
 	}
-	if len(at) == 0 {
-		return found
+	if len(s.moves) == 0 {
+		return scheduled
 	}
 	var chosen []int
-	for first := range r.stops {
-		if !slices.ContainsFunc(at, func(v v1alpha1.Version) bool { return !r.passes(0, first, v) }) {
-			chosen = better(chosen, s.from(first, at))
+	for first := range u.versions {
+		if !slices.ContainsFunc(versions, func(v v1alpha1.Version) bool { return !u.passes(0, first, v) }) {
+			chosen = better(chosen, s.from(first, versions))
 		}
 	}
-	slices.Reverse(chosen)
-	for _, j := range s.journeys {
-		found[j], _ = r.hops(j, j.from, 0, chosen)
+	for _, m := range s.moves {
+		scheduled[m], _ = u.rollouts(m, m.from, 0, chosen)
 	}
-	return found
+	return scheduled
 }
 
-// onwards are all stops from one on.
-func (r road) onwards(stop int) []int {
-	var stops []int
-	for ; stop <= r.last(); stop++ {
-		stops = append(stops, stop)
-	}
-	return stops
-}
-
-// scheduler finds the stops for several journeys together.
+// scheduler searches the positions at which the groups of several moves roll out
+// together.
 type scheduler struct {
-	road
-	journeys []journey
-	known    map[string][]int
+	upgradePath
+	moves []move
+	// memo has what from returned, by its arguments.
+	memo map[string][]int
 }
 
-// from are the best stops, the last one first, when groups move at one and are
-// at these versions before. There are none where that costs one of them more
+// from returns the best positions from one on, the one included, when the groups are
+// at these versions before. It returns nil where one of the moves would have more
 // rollouts than it needs.
-func (s *scheduler) from(stop int, at []v1alpha1.Version) []int {
-	key := fmt.Sprint(stop, at)
-	best, ok := s.known[key]
-	if ok {
+func (s *scheduler) from(position int, versions []v1alpha1.Version) []int {
+	arguments := fmt.Sprint(position, versions)
+	if best, known := s.memo[arguments]; known {
 		return best
 	}
-	for next := stop + 1; next <= len(s.stops); next++ {
-		after, ok := s.legs(stop, next, at)
+	var best []int
+	for next := position + 1; next <= len(s.versions); next++ {
+		after, possible := s.segments(position, next, versions)
 		switch {
-		case !ok:
-		case next == len(s.stops):
-			best = better(best, []int{stop})
+		case !possible:
+		case next == len(s.versions):
+			best = better(best, []int{position})
 		default:
-			if rest := s.from(next, after); rest != nil {
-				best = better(best, append(slices.Clone(rest), stop))
+			if later := s.from(next, after); later != nil {
+				best = better(best, append([]int{position}, later...))
 			}
 		}
 	}
-	s.known[key] = best
+	s.memo[arguments] = best
 	return best
 }
 
-// legs are the versions of all groups at the next stop, and false where one of
-// them cannot get there, or has fewer rollouts otherwise.
-func (s *scheduler) legs(stop, next int, at []v1alpha1.Version) ([]v1alpha1.Version, bool) {
-	after := make([]v1alpha1.Version, len(at))
-	for i, j := range s.journeys {
-		to, ok := s.leg(j, at[i], stop, next)
-		if !ok {
+// segments returns the versions of all groups at the next position. It is false where
+// one of them cannot get there, or has fewer rollouts otherwise.
+func (s *scheduler) segments(position, next int, versions []v1alpha1.Version) ([]v1alpha1.Version, bool) {
+	after := make([]v1alpha1.Version, len(versions))
+	for i, m := range s.moves {
+		to, possible := s.segment(m, versions[i], position, next)
+		if !possible {
 			return nil, false
 		}
-		rollouts := 0
-		if to != at[i] {
-			rollouts = 1
+		count := s.fewest(m, to, next)
+		if to != versions[i] {
+			count++
 		}
-		if rollouts+s.fewest(j, to, next) > s.fewest(j, at[i], stop) {
+		if count > s.fewest(m, versions[i], position) {
 			return nil, false
 		}
 		after[i] = to
@@ -185,17 +185,27 @@ func (s *scheduler) legs(stop, next int, at []v1alpha1.Version) ([]v1alpha1.Vers
 	return after, true
 }
 
-// fewest counts the rollouts that are left from a stop on.
-func (s *scheduler) fewest(j journey, at v1alpha1.Version, stop int) int {
-	hops, _ := s.hops(j, at, min(stop, s.last()), s.onwards(stop))
-	return len(hops)
+// fewest returns the number of rollouts that a move needs from a position on.
+func (s *scheduler) fewest(m move, version v1alpha1.Version, position int) int {
+	rollouts, _ := s.rollouts(m, version, min(position, s.last()), s.positions(position))
+	return len(rollouts)
 }
 
-// better is the better one of two ways, each with its last stop first; none is
-// worse than any.
+// better returns the better of two lists of positions: the shorter one, else the later
+// one. nil is worse than any.
 func better(a, b []int) []int {
-	order := cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(sum(a), sum(b)), slices.Compare(a, b))
-	if a == nil || b != nil && order < 0 {
+	if a == nil {
+		return b
+	}
+	if b == nil {
+		return a
+	}
+	latest := func(positions []int) []int {
+		reversed := slices.Clone(positions)
+		slices.Reverse(reversed)
+		return reversed
+	}
+	if cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(sum(a), sum(b)), slices.Compare(latest(a), latest(b))) < 0 {
 		return b
 	}
 	return a
