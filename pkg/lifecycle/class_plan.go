@@ -93,7 +93,7 @@ func (s *Service) planOfCluster(ctx context.Context, before, after topology.Clas
 		return plan.Plan{}, wrong, err
 	}
 	start := plan.StartOf(cluster)
-	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, Chain: &plan.Chain{From: cluster.Topology.Version}}
+	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, TopologyPath: &plan.TopologyPath{From: cluster.Topology.Version}}
 	if len(sorted) > 0 {
 		if err := goOn(ctx, &in, after, *cluster.Topology); err != nil {
 			path := field.NewPath("spec", "kubernetesVersions")
@@ -110,12 +110,12 @@ func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state
 	if class.Spec.Upgrade.External.GenerateUpgradePlanExtension != "" {
 		return nil // nobody else knows its plan
 	}
-	leg, err := topology.Upgrade(ctx, topology.Planner(class.Versions()), asked.Version, in.Start.ControlPlane.Version, in.OldestFollowing())
+	segment, err := topology.Upgrade(ctx, topology.Planner(class.Versions()), asked.Version, in.Start.ControlPlane.Version, in.Membership().OldestFollowing())
 	if err != nil {
 		return err
 	}
 	in.Start.Foreign = nil // Cluster API goes on without a look at them
-	in.Chain = &plan.Chain{From: asked.Version, Legs: []plan.Leg{leg}, Deferred: asked.Deferred()}
+	in.TopologyPath = &plan.TopologyPath{From: asked.Version, Segments: []plan.Segment{segment}, Deferred: asked.Deferred()}
 	in.Target.ControlPlane = asked.Version
 	for i := range in.Target.WorkerNodeGroups {
 		if in.Target.WorkerNodeGroups[i].Pinned {

@@ -28,9 +28,6 @@ type current struct {
 	running v1alpha1.ClusterVersions
 	// upgrading is true where Cluster API is upgrading the cluster.
 	upgrading bool
-	// chain is that of a cluster from a ClusterClass before its path is known; nil for
-	// others.
-	chain *plan.Chain
 	// before is the spec that the cluster was made from; nil where it is not known.
 	before *v1alpha1.Config
 	// objects of a cluster that a file describes.
@@ -67,7 +64,6 @@ func currentOf(cluster state.Cluster) current {
 func (c current) withTopology(t currentTopology) current {
 	c.topology, c.names = &t, liveNames(c.state, t.cluster)
 	c.running, c.upgrading = runningOf(c.state), c.state.Topology.Upgrading
-	c.chain = &plan.Chain{From: c.state.Topology.Version}
 	return c
 }
 

@@ -76,8 +76,9 @@ func (m *detachedMode) compare(ctx context.Context, first rollout.Objects) (diff
 	return m.groups.compare(ctx, m.source, first, m.outside)
 }
 
-func (*detachedMode) chain(_ context.Context, in plan.Input, _ differences) (*plan.Chain, error) {
-	return in.Chain, nil
+// path returns one that the topology does not follow: it keeps its version.
+func (m *detachedMode) path(context.Context, plan.Input, differences) (*plan.TopologyPath, error) {
+	return &plan.TopologyPath{From: m.from.state.Topology.Version}, nil
 }
 
 func (*detachedMode) check(plan.Plan) ([]string, error) { return nil, nil }

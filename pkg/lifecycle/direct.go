@@ -71,7 +71,7 @@ func (m *directMode) calledOff(ctx context.Context, sorted map[string][]Change) 
 	return nil
 }
 
-func (*directMode) chain(context.Context, plan.Input, differences) (*plan.Chain, error) {
+func (*directMode) path(context.Context, plan.Input, differences) (*plan.TopologyPath, error) {
 	return nil, nil
 }
 

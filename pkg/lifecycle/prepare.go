@@ -48,8 +48,8 @@ type mode interface {
 	render(ctx context.Context, at point) (rollout.Objects, error)
 	// compare returns what changes besides versions and counts.
 	compare(ctx context.Context, first rollout.Objects) (differences, error)
-	// chain returns the path that Cluster API takes by itself; nil where it takes none.
-	chain(ctx context.Context, in plan.Input, d differences) (*plan.Chain, error)
+	// path returns the path that Cluster API takes by itself; nil where it takes none.
+	path(ctx context.Context, in plan.Input, d differences) (*plan.TopologyPath, error)
 	// check refuses a plan that cannot be rendered, and returns notes about one that can.
 	check(p plan.Plan) ([]string, error)
 }
@@ -94,7 +94,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	cluster := resolved.Config.Cluster
 	r := request{spec: s, scope: scope(o.Scope), resolved: resolved, from: from, namespace: cmp.Or(cluster.Metadata.Namespace, from.namespace)}
 	in := plan.Input{
-		Metadata: r.metadata(), Start: from.start, Target: target(resolved, from.start), Chain: from.chain,
+		Metadata: r.metadata(), Start: from.start, Target: target(resolved, from.start),
 		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(cluster), Scope: o.Scope,
 		Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
 	}
@@ -112,7 +112,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 		return Upgrade{}, err
 	}
 	in.Changes = planned(d.byPart)
-	if in.Chain, err = m.chain(ctx, in, d); err != nil {
+	if in.TopologyPath, err = m.path(ctx, in, d); err != nil {
 		return Upgrade{}, err
 	}
 	u := Upgrade{Key: types.NamespacedName{Namespace: r.namespace, Name: cluster.Metadata.Name}, request: r, restored: d.restored, templates: d.templates}
@@ -123,7 +123,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if err != nil {
 		return Upgrade{}, err
 	}
-	if u.States, err = states(ctx, m, u.Plan, in.Chain, begin, first); err != nil {
+	if u.States, err = states(ctx, m, u.Plan, in.TopologyPath, begin, first); err != nil {
 		return Upgrade{}, err
 	}
 	u.Plan.Notes = slices.Concat(u.Plan.Notes, notes, from.notes(), d.unremediated(), u.Plan.HeldNotes(u.begun(), from.state.Holds))
@@ -133,15 +133,17 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 // begin is the point where the upgrade begins.
 func (r request) begin(in plan.Input) point {
 	at := point{versions: in.Start.Versions()}
-	switch {
-	case in.Chain == nil:
-	case len(r.scope.Groups) > 0:
-		at.topology, at.outside = in.Chain.From, map[string]bool{}
-		for _, group := range r.scope.Groups {
-			at.outside[group] = true
-		}
-	default:
-		at.topology, at.outside = in.Chain.From, in.Outside()
+	if r.from.topology == nil {
+		return at
+	}
+	at.topology = r.from.state.Topology.Version
+	if len(r.scope.Groups) == 0 {
+		at.outside = plan.Membership{Start: in.Start, Target: in.Target, Topology: at.topology}.Outside()
+		return at
+	}
+	at.outside = map[string]bool{}
+	for _, group := range r.scope.Groups {
+		at.outside[group] = true
 	}
 	return at
 }
@@ -163,10 +165,10 @@ func (r request) mode(ctx context.Context, with source, outside map[string]bool)
 }
 
 // states renders the cluster as it is written for each step.
-func states(ctx context.Context, m mode, p plan.Plan, chain *plan.Chain, at point, first rollout.Objects) ([]rollout.Objects, error) {
+func states(ctx context.Context, m mode, p plan.Plan, path *plan.TopologyPath, at point, first rollout.Objects) ([]rollout.Objects, error) {
 	all := []rollout.Objects{first}
 	for i, step := range p.Steps {
-		at = at.after(step, chain)
+		at = at.after(step, path)
 		at.versions = p.Versions(i + 1)
 		next, err := m.render(ctx, at)
 		if err != nil {
@@ -178,12 +180,12 @@ func states(ctx context.Context, m mode, p plan.Plan, chain *plan.Chain, at poin
 }
 
 // after returns the point at the end of a step, apart from the versions of the parts.
-func (at point) after(step plan.Step, chain *plan.Chain) point {
-	if chain == nil {
+func (at point) after(step plan.Step, path *plan.TopologyPath) point {
+	if path == nil {
 		return at
 	}
 	if to := furthest(step); !step.Detached && to.After(at.topology) {
-		at.topology = chain.Target(to)
+		at.topology = path.Target(to)
 	}
 	if step.Kind == plan.Return {
 		at.outside = maps.Clone(at.outside)

@@ -134,23 +134,23 @@ func (m *topologyMode) accepted(ctx context.Context, object *unstructured.Unstru
 	return nil, clusterclass.Admission(m.spec.Config, err)
 }
 
-func (m *topologyMode) chain(ctx context.Context, in plan.Input, d differences) (*plan.Chain, error) {
+func (m *topologyMode) path(ctx context.Context, in plan.Input, d differences) (*plan.TopologyPath, error) {
 	if err := m.checkOnItsWay(); err != nil {
 		return nil, err
 	}
-	return pathOf(ctx, m.spec, in, *d.topology, m.source.topology)
+	return pathOf(ctx, m.spec, in, m.from.state.Topology.Version, d.topology.Deferred(), m.source.topology)
 }
 
 func (*topologyMode) check(plan.Plan) ([]string, error) { return nil, nil }
 
 // pathOf returns the path of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.
-func pathOf(ctx context.Context, s Spec, in plan.Input, wanted state.Topology, server topologyServer) (*plan.Chain, error) {
-	road := topology.Road{Versions: s.class.Versions(), Releases: in.Releases, Policy: in.Policy}
+func pathOf(ctx context.Context, s Spec, in plan.Input, version v1alpha1.Version, deferred map[string]string, server topologyServer) (*plan.TopologyPath, error) {
+	road := topology.Road{From: version, Versions: s.class.Versions(), Releases: in.Releases, Policy: in.Policy}
 	if extension := s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension; extension != "" {
 		road.Ask = server.Asking(extension)
 	}
-	found, err := road.Chain(ctx, in, wanted.Deferred())
+	found, err := road.Path(ctx, in, deferred)
 	if unanswered := (*management.UnansweredError)(nil); errors.As(err, &unanswered) {
 		return nil, unanswered
 	}

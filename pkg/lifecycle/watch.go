@@ -136,12 +136,11 @@ func (k lastApplied) left(ctx context.Context, cluster state.Cluster) (plan.Plan
 		return plan.Plan{}, k.unread
 	}
 	if k.spec.managed() && cluster.Topology != nil {
-		in.Chain = &plan.Chain{From: cluster.Topology.Version}
-		chain, err := pathOf(ctx, k.spec, in, *cluster.Topology, k.server)
+		path, err := pathOf(ctx, k.spec, in, cluster.Topology.Version, cluster.Topology.Deferred(), k.server)
 		if err != nil {
 			return plan.Plan{}, err
 		}
-		in.Chain = chain
+		in.TopologyPath = path
 	}
 	return plan.Compute(in)
 }

@@ -47,7 +47,7 @@ func TestGoldenFilesReachEveryBranch(t *testing.T) {
 	}
 }
 
-// falls tells whether rendering with these templates goes into the trap.
+// falls reports whether rendering with these templates goes into the trap.
 func falls(t *testing.T, input Input, templates map[string]string) bool {
 	t.Helper()
 	provider, err := providerOf(input.Config)
@@ -197,7 +197,7 @@ func unquotedIn(list *parse.ListNode) []string {
 
 func quotes(pipe *parse.PipeNode) bool { return calls(pipe, "quote") || embeds(pipe) }
 
-// embeds tells whether a value is put below its field: nindent N (toYaml V).
+// embeds reports whether a value is put below its field: nindent N (toYaml V).
 func embeds(pipe *parse.PipeNode) bool {
 	args := pipe.Cmds[len(pipe.Cmds)-1].Args
 	inner, ok := args[len(args)-1].(*parse.PipeNode)

@@ -235,7 +235,7 @@ func objectsIn(t *testing.T, text string) []string {
 	}
 }
 
-// comments tells whether there is nothing else.
+// comments reports whether there is nothing else.
 func comments(document []byte) bool {
 	for line := range bytes.Lines(document) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) {

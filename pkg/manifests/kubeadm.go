@@ -162,7 +162,7 @@ func (r renderer) kubeletArguments(node providers.Node, p part) []bootstrapv1.Ar
 // anyIPv6 has programs choose one of the machine's addresses of version 6.
 const anyIPv6 = "::"
 
-// ipv6 tells whether the cluster's networks are of version 6.
+// ipv6 reports whether the cluster's networks are of version 6.
 func (r renderer) ipv6() bool {
 	return strings.Contains(r.Config.Cluster.Spec.ClusterNetwork.Pods.CIDRBlocks[0], ":")
 }

@@ -52,7 +52,7 @@ func (r renderer) ofSpecAlone() (renderer, versionsbundle.Release) {
 	return r, versionsbundle.Release{Version: r.Versions.ControlPlane}
 }
 
-// ownClass tells whether the class is one of the user's own, whose variables
+// ownClass reports whether the class is one of the user's own, whose variables
 // nobody here knows.
 func (r renderer) ownClass() bool {
 	_, unknown := r.provider.(unknownProvider)

@@ -51,7 +51,7 @@ func (p *planner) moves(part string) bool {
 // changesWithVersion reports whether Cluster API leaves a group alone until it gets its
 // next version, so that all of its changes travel with that.
 func (p *planner) changesWithVersion(group string) bool {
-	return p.in.Chain != nil && p.moves(group) && !p.standalone[group]
+	return p.in.TopologyPath != nil && p.moves(group) && !p.standalone[group]
 }
 
 // scaleGroup adds the machines by which a group grows or shrinks.
@@ -95,7 +95,7 @@ func (p *planner) templatesAfterRollouts() []Step {
 	if cp := v1alpha1.ControlPlaneName; p.rollsOnly(cp) {
 		version := p.in.Start.ControlPlane.Version
 		// Cluster API replaces the machines of all parts at once, for a class.
-		step := Step{Kind: Template, From: version, To: version, Reason: templateReason, Beside: p.in.Chain != nil}
+		step := Step{Kind: Template, From: version, To: version, Reason: templateReason, Beside: p.in.TopologyPath != nil}
 		p.addChanges(&step)
 		steps = append(steps, step)
 	}
@@ -111,7 +111,7 @@ func (p *planner) together(step Step) string {
 	switch {
 	case len(step.WorkerNodeGroups) < 2:
 		return ""
-	case p.in.Chain != nil && !step.Detached:
+	case p.in.TopologyPath != nil && !step.Detached:
 		return "; Cluster API begins with all of these groups at the same time"
 	case len(step.WorkerNodeGroups) <= most:
 		return ""

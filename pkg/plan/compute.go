@@ -102,7 +102,10 @@ func newPlanner(in Input) (*planner, error) {
 	if len(reasons) > 0 {
 		return nil, &ImpossibleError{Reasons: reasons}
 	}
-	p := &planner{in: in, path: upgradePath{versions: versions, policy: in.Policy}, standalone: in.own()}
+	p := &planner{in: in, path: upgradePath{versions: versions, policy: in.Policy}, standalone: map[string]bool{}}
+	if in.TopologyPath != nil {
+		p.standalone = in.Membership().Standalone()
+	}
 	reasons = p.blocked()
 	var impossible []string
 	if p.rollouts, impossible = p.schedule(); len(impossible) > 0 {
@@ -153,7 +156,7 @@ func (p *planner) blocked() []string {
 func (p *planner) schedule() (map[string][]rollout, []string) {
 	scheduled := map[string][]rollout{}
 	groups := p.in.Target.WorkerNodeGroups
-	if p.in.Chain != nil {
+	if p.in.TopologyPath != nil {
 		scheduled, groups = p.topologyRollouts(), p.standaloneGroups()
 	}
 	moves := make([]move, len(groups))
@@ -225,7 +228,7 @@ func (p *planner) scheduleRemovals() []removal {
 // removal is at the end of the path, or before the control plane would leave the
 // group behind.
 func (p *planner) removal(group string) removal {
-	if p.in.Chain != nil {
+	if p.in.TopologyPath != nil {
 		return removal{group: group, at: p.leaves(group)}
 	}
 	for at := range p.path.last() {

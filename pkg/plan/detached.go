@@ -2,47 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
-
-// own are the groups of a cluster from a ClusterClass, before a plan and after it,
-// that move on their own, and that Cluster API does not take along: those that are
-// pinned, or were, and are not given back before the first step. It needs the
-// Chain with From only.
-func (in Input) own() map[string]bool {
-	own := map[string]bool{}
-	if in.Chain == nil {
-		return own
-	}
-	for name, part := range in.Start.WorkerNodeGroups {
-		own[name] = part.Detached
-	}
-	for _, group := range in.Target.WorkerNodeGroups {
-		own[group.Name] = group.Pinned || own[group.Name] && !in.returnsFirst(group)
-	}
-	return own
-}
-
-// returnsFirst tells whether a group that is no longer pinned is given back before
-// anything else: it is where the topology is, or half-way there.
-func (in Input) returnsFirst(group TargetGroup) bool {
-	part := in.Start.WorkerNodeGroups[group.Name]
-	return !group.Pinned && (part.Between || part.Detached && !part.Version.Before(in.Chain.From))
-}
-
-// Outside are the groups that the topology is not to have before a plan gives
-// them back, if it does. It needs the Chain with From only.
-func (in Input) Outside() map[string]bool {
-	outside := in.own()
-	for _, group := range in.Target.WorkerNodeGroups {
-		outside[group.Name] = outside[group.Name] || in.returnsFirst(group)
-	}
-	maps.DeleteFunc(outside, func(_ string, is bool) bool { return !is })
-	return outside
-}
 
 // standaloneGroups returns the groups of the target that Cluster API does not upgrade
 // with the topology.
@@ -50,55 +13,33 @@ func (p *planner) standaloneGroups() []TargetGroup {
 	return slices.DeleteFunc(slices.Clone(p.in.Target.WorkerNodeGroups), func(g TargetGroup) bool { return !p.standalone[g.Name] })
 }
 
-// OldestFollowing is the oldest version of the groups that Cluster API takes along;
-// zero where there are none.
-func (in Input) OldestFollowing() v1alpha1.Version {
-	own := in.own()
-	var oldest v1alpha1.Version
-	for name, part := range in.Start.WorkerNodeGroups {
-		if !own[name] && (oldest.IsZero() || part.Version.Before(oldest)) {
-			oldest = part.Version
-		}
-	}
-	return oldest
-}
-
-// Arrives tells whether there are new groups that Cluster API takes along.
-func (in Input) Arrives() bool {
-	return slices.ContainsFunc(in.Target.WorkerNodeGroups, func(g TargetGroup) bool {
-		_, exists := in.Start.WorkerNodeGroups[g.Name]
-		return !exists && !g.Pinned
-	})
-}
-
-// Halts are the versions between two ends of its legs at which the topology of a
-// cluster has to stop, because a group moves then that Cluster API does not take
-// along. They are in the order in which they are reached. Where there is no plan
-// there are none.
-func Halts(in Input) []v1alpha1.Version {
+// IntermediateVersions returns the versions at which the topology has to stop in
+// addition to the ends of its segments, because a standalone group moves there. They
+// are in the order in which they are reached. There are none where there is no plan.
+func IntermediateVersions(in Input) []v1alpha1.Version {
 	p, err := newPlanner(in)
 	if err != nil {
 		return nil
 	}
-	var halts []v1alpha1.Version
+	var versions []v1alpha1.Version
 	for at, version := range p.path.versions {
 		moves := slices.ContainsFunc(p.standaloneGroups(), func(g TargetGroup) bool {
 			return slices.ContainsFunc(p.rollouts[g.Name], func(r rollout) bool { return r.at == at })
 		})
 		if moves && !p.boundary(at) {
-			halts = append(halts, version)
+			versions = append(versions, version)
 		}
 	}
-	return halts
+	return versions
 }
 
 // boundary reports whether the topology is between two of its segments while the
 // control plane is at a position, so that other groups can move.
 func (p *planner) boundary(at int) bool {
 	if at == 0 {
-		return !p.in.Chain.From.After(p.path.versions[0])
+		return !p.in.TopologyPath.From.After(p.path.versions[0])
 	}
-	return at == p.path.last() || slices.ContainsFunc(p.in.Chain.Legs, func(leg Leg) bool { return leg.Target == p.path.versions[at] })
+	return at == p.path.last() || slices.ContainsFunc(p.in.TopologyPath.Segments, func(s Segment) bool { return s.Target == p.path.versions[at] })
 }
 
 // nextBoundary returns the first boundary from a position on.
@@ -112,7 +53,7 @@ func (p *planner) nextBoundary(at int) int {
 // unreachable returns which groups would have to move in the middle of an upgrade
 // that Cluster API has begun already.
 func (p *planner) unreachable() []string {
-	if p.in.Chain == nil {
+	if p.in.TopologyPath == nil {
 		return nil
 	}
 	var reasons []string
@@ -120,7 +61,7 @@ func (p *planner) unreachable() []string {
 		for _, rollout := range p.rollouts[group.Name] {
 			if !p.boundary(rollout.at) {
 				reasons = append(reasons, fmt.Sprintf("group %s: it would have to go to %s while the control plane is at %s, and Cluster API, on its way to %s already, does not stop there; wait until it has come to its end, and pin the group then",
-					group.Name, rollout.to, p.path.versions[rollout.at], p.in.Chain.From))
+					group.Name, rollout.to, p.path.versions[rollout.at], p.in.TopologyPath.From))
 				break
 			}
 		}
@@ -142,7 +83,7 @@ func (p *planner) detach() []Step {
 	step := Step{Kind: Detach, Detached: true, Reason: "pinned: from now on it keeps its version until the spec gives it another one"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
-		if p.in.Chain != nil && exists && group.Pinned && (!part.Detached || part.Between) {
+		if p.in.TopologyPath != nil && exists && group.Pinned && (!part.Detached || part.Between) {
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: part.Version, To: part.Version})
 		}
 	}
@@ -152,13 +93,20 @@ func (p *planner) detach() []Step {
 // returnAtOnce returns the groups that are no longer pinned and have the version of the
 // topology.
 func (p *planner) returnAtOnce() []Step {
-	return p.giveBack(p.in.returnsFirst, p.in.Start.Versions())
+	if p.in.TopologyPath == nil {
+		return nil
+	}
+	return p.giveBack(p.in.Membership().returnsAtOnce, p.in.Start.Versions())
 }
 
 // returnAtTheEnd returns the groups that are no longer pinned and get the version of
 // the topology by the plan.
 func (p *planner) returnAtTheEnd() []Step {
-	return p.giveBack(func(group TargetGroup) bool { return !p.in.returnsFirst(group) }, p.in.Target.versions())
+	if p.in.TopologyPath == nil {
+		return nil
+	}
+	returned := p.in.Membership().returnsAtOnce
+	return p.giveBack(func(group TargetGroup) bool { return !returned(group) }, p.in.Target.versions())
 }
 
 // giveBack returns a step for the chosen of the groups that are no longer pinned, at
@@ -167,7 +115,7 @@ func (p *planner) giveBack(chosen func(TargetGroup) bool, versions v1alpha1.Clus
 	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API takes it along again"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
-		if p.in.Chain == nil || group.Pinned || !part.Detached && !part.Between || !chosen(group) {
+		if group.Pinned || !part.Detached && !part.Between || !chosen(group) {
 			continue
 		}
 		at := versions.WorkerNodeGroups[group.Name]
@@ -210,7 +158,7 @@ func compareBools(a, b bool) int {
 func (p *planner) notes() []string {
 	var notes []string
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.in.Chain != nil && group.Pinned {
+		if p.in.TopologyPath != nil && group.Pinned {
 			notes = append(notes, fmt.Sprintf("%s is pinned at %s: the control plane cannot go beyond %s, and no change of the class reaches the group but by 'upgrade cluster'",
 				group.Name, group.Version, p.path.policy.Newest(group.Version)))
 		}

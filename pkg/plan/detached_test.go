@@ -37,7 +37,7 @@ func pinnedTo(names ...string) func(*plan.Input) {
 
 // from is the version that the topology has.
 func from(text string) func(*plan.Input) {
-	return func(in *plan.Input) { in.Chain.From = version(text) }
+	return func(in *plan.Input) { in.TopologyPath.From = version(text) }
 }
 
 // TestPins: groups of a topology with versions of their own are taken out of it
@@ -142,8 +142,8 @@ func TestPins(t *testing.T) {
 	})
 }
 
-// TestHalts: where the topology has to stop for groups that it does not take along.
-func TestHalts(t *testing.T) {
+// TestIntermediateVersions: where the topology has to stop for groups that it does not take along.
+func TestIntermediateVersions(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		in   plan.Input
@@ -159,7 +159,7 @@ func TestHalts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, version := range plan.Halts(test.in) {
+			for _, version := range plan.IntermediateVersions(test.in) {
 				got = append(got, version.String())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

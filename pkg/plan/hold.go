@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -60,18 +62,18 @@ func (p Plan) holdPoints(next int, begun bool) []state.HoldPoint {
 // kindBefore returns the kind of the last step before an index that changes versions,
 // or, where an upgrade is continued, of the last one of the run before.
 func (p Plan) kindBefore(next int, begun bool) Kind {
-	for _, step := range slices.Backward(p.Steps[:next]) {
-		if step.changesVersion() {
-			return step.Kind
-		}
+	before := next - 1
+	for before >= 0 && !p.Steps[before].changesVersion() {
+		before--
 	}
-	if !begun {
+	arrived := func(version v1alpha1.Version) bool { return version == p.From.ControlPlane }
+	switch {
+	case before >= 0:
+		return p.Steps[before].Kind
+	case !begun:
 		return nothing
-	}
-	for _, version := range p.From.WorkerNodeGroups {
-		if version == p.From.ControlPlane { // where workers go to
-			return Workers
-		}
+	case slices.ContainsFunc(slices.Collect(maps.Values(p.From.WorkerNodeGroups)), arrived):
+		return Workers
 	}
 	return ControlPlane
 }

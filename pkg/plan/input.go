@@ -24,8 +24,8 @@ type Input struct {
 	Concurrency int
 	// Scope cuts the plan down; the zero value is the whole of it.
 	Scope Scope
-	// Chain is the way of a cluster from a ClusterClass; nil without one.
-	Chain *Chain
+	// TopologyPath of a cluster from a ClusterClass; nil without one.
+	TopologyPath *TopologyPath
 }
 
 // Part is the control plane or a worker node group where a plan begins.

@@ -12,8 +12,8 @@ import (
 // controlPlanePath returns the versions that the control plane goes through.
 func (in Input) controlPlanePath() ([]v1alpha1.Version, error) {
 	from, to := in.Start.ControlPlane.Version, in.Target.ControlPlane
-	if in.Chain != nil && !to.Before(from) {
-		return in.Chain.path(from), nil
+	if in.TopologyPath != nil && !to.Before(from) {
+		return in.TopologyPath.path(from), nil
 	}
 	return controlPlanePath(from, to, in.Releases)
 }

@@ -18,8 +18,7 @@ import (
 const DocumentKind = "UpgradePlan"
 
 // Plan is how a cluster gets from one set of versions to another. Its steps are
-// taken in their order; only those that stand beside the others are begun at
-// once.
+// taken in their order; only concurrent ones are begun at once.
 type Plan struct {
 	APIVersion string                   `json:"apiVersion"`
 	Kind       string                   `json:"kind"`
@@ -89,8 +88,8 @@ type Step struct {
 	// UnderWay is true for a rollout that goes on already; its machines are
 	// those that are still to do.
 	UnderWay bool `json:"underWay,omitempty"`
-	// Beside is true for a step that is begun at once, and that no later step
-	// waits for.
+	// Beside is true for a concurrent step: it is begun at once, and no later step
+	// waits for it.
 	Beside bool `json:"beside,omitempty"`
 	// Detached is true for a step of a cluster from a ClusterClass that Cluster API
 	// does not take by itself: it is about groups that its topology does not have.
@@ -109,8 +108,8 @@ type Group struct {
 	// Approximate is true where an autoscaler decides how many machines there
 	// are; the counts are those of the moment.
 	Approximate bool `json:"approximate,omitempty"`
-	// UnderWay is true for a rollout that goes on already, beside which the other groups
-	// of the step begin.
+	// UnderWay is true for a rollout that goes on already, concurrently with which the
+	// other groups of the step begin.
 	UnderWay bool     `json:"underWay,omitempty"`
 	Changes  []string `json:"changes,omitempty"`
 }
@@ -118,7 +117,7 @@ type Group struct {
 // Scales reports whether the number of the group's machines changes.
 func (g Group) Scales() bool { return g.MachinesAdded+g.MachinesRemoved > 0 }
 
-// Empty tells whether nothing is to be done.
+// Empty reports whether nothing is to be done.
 func (p Plan) Empty() bool { return len(p.Steps) == 0 }
 
 // Versions are those of the cluster after the first count steps.
@@ -149,7 +148,7 @@ func (s Step) apply(versions *v1alpha1.ClusterVersions) {
 	}
 }
 
-// Moves tells whether the step replaces machines of the part, or gives it a
+// Moves reports whether the step replaces machines of the part, or gives it a
 // version; the part is v1alpha1.ControlPlaneName or a worker node group.
 func (s Step) Moves(part string) bool {
 	if part == v1alpha1.ControlPlaneName {
@@ -258,7 +257,7 @@ func (p Plan) Stale(now Plan) []string {
 	return reasons
 }
 
-// same tells whether two steps do the same, for whatever reason. They are
+// same reports whether two steps do the same, for whatever reason. They are
 // compared as they are written down.
 func (s Step) same(other Step) bool {
 	s.Reason, other.Reason = "", ""

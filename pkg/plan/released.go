@@ -2,9 +2,9 @@ package plan
 
 import "github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 
-// Released tells whether the machines of a part may be replaced once so many
+// Released reports whether the machines of a part may be replaced once so many
 // steps were begun, so that it is written as a whole; before that it keeps the
-// templates that it has. What stands beside the steps is begun with them all,
+// templates that it has. Concurrent steps are begun with them all,
 // and a rollout that goes on already needs nothing. A control plane that no step
 // moves has nothing to wait for.
 func (p Plan) Released(part string, begun int) bool {

@@ -16,7 +16,7 @@ func (in Input) scoped() (Input, []string) {
 	}
 	wanted := in.Target
 	in.Target = in.Start.AsTarget(wanted)
-	if in.Chain != nil { // a group that is not in the scope stays in the topology, or out of it
+	if in.TopologyPath != nil { // a group that is not in the scope stays in the topology, or out of it
 		for i, group := range in.Target.WorkerNodeGroups {
 			in.Target.WorkerNodeGroups[i].Pinned = in.Start.WorkerNodeGroups[group.Name].Detached
 		}

@@ -64,7 +64,7 @@ func MetadataOf(c state.Cluster, spec string, groups ...string) Metadata {
 	return m
 }
 
-// Done tells whether the step has come to its end: no machine is left that was
+// Done reports whether the step has come to its end: no machine is left that was
 // to go, and those that were to come are ready.
 func (s Step) Done(c state.Cluster) bool {
 	if s.Moves(v1alpha1.ControlPlaneName) {
@@ -88,7 +88,7 @@ func (s Step) groupDone(c state.Cluster, group Group) bool {
 	return exists && part.Version == group.To && part.Done()
 }
 
-// moved tells whether a group is out of the topology, or in it, and nothing is left
+// moved reports whether a group is out of the topology, or in it, and nothing is left
 // to be done for that.
 func moved(c state.Cluster, group string, kind Kind) bool {
 	part, exists := c.Group(group)

@@ -74,12 +74,12 @@ func (p *planner) firstRollout(group TargetGroup, to v1alpha1.Version) Group {
 
 // deferred returns which groups of a step are told to wait.
 func (p *planner) deferred(groups []Group) string {
-	if p.in.Chain == nil {
+	if p.in.TopologyPath == nil {
 		return ""
 	}
 	text := ""
 	for _, group := range groups {
-		if why := p.in.Chain.Deferred[group.Name]; why != "" {
+		if why := p.in.TopologyPath.Deferred[group.Name]; why != "" {
 			text += fmt.Sprintf("; %s waits until %s is taken away", group.Name, why)
 		}
 	}
@@ -88,10 +88,10 @@ func (p *planner) deferred(groups []Group) string {
 
 // before returns the version that a group has before its first rollout.
 func (p *planner) before(group string) v1alpha1.Version {
-	if part, exists := p.in.Start.WorkerNodeGroups[group]; exists || p.in.Chain == nil {
+	if part, exists := p.in.Start.WorkerNodeGroups[group]; exists || p.in.TopologyPath == nil {
 		return part.Version
 	}
-	return p.in.Chain.arrival(p.in.Target.ControlPlane)
+	return p.in.TopologyPath.arrival(p.in.Target.ControlPlane)
 }
 
 // machines returns how many machines of a group that exists are replaced.
@@ -116,7 +116,9 @@ func (p *planner) whyNow(at int, groups []Group, by mover) string {
 			return fmt.Sprintf("before the control plane goes to %s: %s would be too old beside it", next, list(forced))
 		}
 	}
-	if slices.ContainsFunc(groups, func(g Group) bool { return p.in.Chain != nil && by == byTopology && g.To != p.in.Target.ControlPlane }) {
+	if slices.ContainsFunc(groups, func(g Group) bool {
+		return p.in.TopologyPath != nil && by == byTopology && g.To != p.in.Target.ControlPlane
+	}) {
 		return "before the topology gets its next version: Cluster API takes all parts to one first"
 	}
 	return "the version that the spec asks for"
@@ -131,14 +133,14 @@ func (p *planner) arrivals(at int) Step {
 			continue
 		}
 		version := group.Version
-		if p.in.Chain != nil && !group.Pinned {
-			version = p.in.Chain.arrival(version)
+		if p.in.TopologyPath != nil && !group.Pinned {
+			version = p.in.TopologyPath.arrival(version)
 		}
 		earliest := slices.IndexFunc(p.path.versions, func(v v1alpha1.Version) bool { return !version.After(v) })
 		switch {
 		case p.standalone[group.Name]:
 			earliest = p.nextBoundary(earliest)
-		case !group.Pinned && p.in.Chain == nil:
+		case !group.Pinned && p.in.TopologyPath == nil:
 			earliest = p.path.last()
 		}
 		if earliest == at {

@@ -139,7 +139,7 @@ func (s *simulation) plan() Program {
 	s.seen = s.cluster()
 	in := plan.Input{Start: plan.StartOf(s.seen), Target: s.target, Releases: releases(), Concurrency: 2, Changes: s.changes()}
 	if s.topology != nil {
-		in.Chain = s.topology.chain(s.seen, s.target)
+		in.TopologyPath = s.topology.path(s.seen, s.target)
 	}
 	p, err := plan.Compute(in)
 	if err != nil {

@@ -178,19 +178,19 @@ func (c *controller) describe(s *simulation, cluster *state.Cluster) {
 	}
 }
 
-// chain is what the controller does from here: segments of at most two minors.
-func (c *controller) chain(seen state.Cluster, target plan.Target) *plan.Chain {
-	chain := &plan.Chain{From: seen.Topology.Version}
+// path is what the controller does from here: segments of at most two minors.
+func (c *controller) path(seen state.Cluster, target plan.Target) *plan.TopologyPath {
+	path := &plan.TopologyPath{From: seen.Topology.Version}
 	at := seen.ControlPlane.Version
 	for end := seen.Topology.Version; ; {
-		leg := plan.Leg{Target: end, Workers: []v1alpha1.Version{end}}
+		segment := plan.Segment{Target: end, Workers: []v1alpha1.Version{end}}
 		for at.Before(end) {
 			at = nextRelease(at)
-			leg.ControlPlane = append(leg.ControlPlane, at)
+			segment.ControlPlane = append(segment.ControlPlane, at)
 		}
-		chain.Legs = append(chain.Legs, leg)
+		path.Segments = append(path.Segments, segment)
 		if !end.Before(target.ControlPlane) {
-			return chain
+			return path
 		}
 		if end = nextRelease(end); end.Before(target.ControlPlane) {
 			end = nextRelease(end)
@@ -200,7 +200,7 @@ func (c *controller) chain(seen state.Cluster, target plan.Target) *plan.Chain {
 
 // desired are the states of the steps, as clusterctl-x renders them.
 func (c *controller) desired(s *simulation, in plan.Input, p plan.Plan) []Objects {
-	outside := in.Outside()
+	outside := in.Membership().Outside()
 	stage := func(at v1alpha1.Version, versions v1alpha1.ClusterVersions) Objects {
 		var entries []string
 		parts := map[string][]*unstructured.Unstructured{}
@@ -213,12 +213,12 @@ func (c *controller) desired(s *simulation, in plan.Input, p plan.Plan) []Object
 		}
 		return Objects{Cluster: []*unstructured.Unstructured{topologyObject(at, entries)}, Parts: parts}
 	}
-	at := in.Chain.From
+	at := in.TopologyPath.From
 	desired := []Objects{stage(at, p.Versions(0))}
 	for i, step := range p.Steps {
 		for _, to := range append([]v1alpha1.Version{step.To}, groupVersions(step)...) {
 			if !step.Detached && to.After(at) {
-				at = in.Chain.Target(to)
+				at = in.TopologyPath.Target(to)
 			}
 		}
 		if step.Kind == plan.Return {

@@ -41,7 +41,7 @@ func (p Policy) Check(controlPlane, worker v1alpha1.Version) error {
 	return nil
 }
 
-// TooOld tells whether a node is older than the policy allows, whatever else
+// TooOld reports whether a node is older than the policy allows, whatever else
 // is wrong with it.
 func (p Policy) TooOld(controlPlane, worker v1alpha1.Version) bool {
 	cp, w := controlPlane.Minor(), worker.Minor()

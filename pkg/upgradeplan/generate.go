@@ -94,7 +94,7 @@ func Generate(request Request, releases Releases, policy Policy) (Plan, error) {
 	return plan, nil
 }
 
-// possible tells whether any plan leads to the target.
+// possible reports whether any plan leads to the target.
 func possible(request Request, policy Policy) error {
 	switch {
 	case request.Target.Before(request.ControlPlane) && !unordered(request.Target, request.ControlPlane):
@@ -109,7 +109,7 @@ func possible(request Request, policy Policy) error {
 	return nil
 }
 
-// followable tells whether Cluster API can take the workers along: once the control
+// followable reports whether Cluster API can take the workers along: once the control
 // plane has left a build, Cluster API no longer knows that another one comes after it.
 func followable(request Request, plan Plan) error {
 	if request.Workers.IsZero() || request.Workers == request.Target {
@@ -125,7 +125,7 @@ func followable(request Request, plan Plan) error {
 	return nil
 }
 
-// unordered tells whether two versions are builds of one patch that have no order.
+// unordered reports whether two versions are builds of one patch that have no order.
 func unordered(a, b v1alpha1.Version) bool {
 	first, err := semver.ParseTolerant(a.String())
 	second, other := semver.ParseTolerant(b.String())
@@ -192,7 +192,7 @@ func throughSteps(request Request, controlPlane []v1alpha1.Version, policy Polic
 	return steps
 }
 
-// forces tells whether workers go to a stop, whether or not the skew policy needs it.
+// forces reports whether workers go to a stop, whether or not the skew policy needs it.
 func (p Policy) forces(stop v1alpha1.Version, stops []v1alpha1.Version) bool {
 	newest := !slices.ContainsFunc(stops, func(v v1alpha1.Version) bool { return v.Minor() == stop.Minor() && v.After(stop) })
 	switch {

@@ -211,7 +211,7 @@ func fewestWords(errs field.ErrorList) field.ErrorList {
 	return kept
 }
 
-// isGiven tells whether the user sets the variable at a path.
+// isGiven reports whether the user sets the variable at a path.
 func (c classCheck) isGiven(at string) bool {
 	given := false
 	c.given(func(path *field.Path, _ string, _ any) { given = given || path.String() == at })

@@ -125,7 +125,7 @@ func resources(names []string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// overlap tells whether one of two is the other, or contains it.
+// overlap reports whether one of two is the other, or contains it.
 func overlap(a, b schema.GroupResource) bool {
 	all := schema.GroupResource{Group: "*", Resource: "*"}
 	return a == b || a == all || b == all || a.Group == b.Group && (a.Resource == "*" || b.Resource == "*")

@@ -145,7 +145,7 @@ func resolvConf(config *v1alpha1.ResolvConf, at *field.Path) field.ErrorList {
 	return argument(config.Path, at)
 }
 
-// absolute tells whether text is a path in its shortest form and can stand in
+// absolute reports whether text is a path in its shortest form and can stand in
 // an argument.
 func absolute(text string) bool {
 	return path.IsAbs(text) && path.Clean(text) == text && text != "/" && !strings.ContainsAny(text, " \t\n,")

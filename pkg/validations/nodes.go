@@ -48,7 +48,7 @@ func labels(labels map[string]string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// ofKubernetes tells whether a key is in a domain of Kubernetes, as a kubelet
+// ofKubernetes reports whether a key is in a domain of Kubernetes, as a kubelet
 // decides it.
 func ofKubernetes(key string) bool {
 	domain, _, found := strings.Cut(key, "/")

@@ -88,20 +88,20 @@ func seconds(duration *v1alpha1.Duration, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// validHost tells whether text is a DNS name, or an address without brackets.
+// validHost reports whether text is a DNS name, or an address without brackets.
 func validHost(text string) bool {
 	addr, err := netip.ParseAddr(text)
 	return err == nil && addr.Zone() == "" || validDomain(text)
 }
 
-// validDomain tells whether text is a DNS name. One that ends in a number would
+// validDomain reports whether text is a DNS name. One that ends in a number would
 // be taken for an address.
 func validDomain(text string) bool {
 	last := text[strings.LastIndexByte(text, '.')+1:]
 	return strings.Trim(last, "0123456789") != "" && len(utilvalidation.IsDNS1123Subdomain(text)) == 0
 }
 
-// validHostPort tells whether text is HOST:PORT, an IPv6 address in brackets.
+// validHostPort reports whether text is HOST:PORT, an IPv6 address in brackets.
 func validHostPort(text string) bool {
 	colon := strings.LastIndexByte(text, ':')
 	var port v1alpha1.Port
@@ -112,7 +112,7 @@ func validHostPort(text string) bool {
 	return err == nil && address.Addr().Zone() == "" || validDomain(text[:colon])
 }
 
-// validServer tells whether text is HOST or HOST:PORT.
+// validServer reports whether text is HOST or HOST:PORT.
 func validServer(text string) bool { return validHostPort(text) || validHostPort(text+":443") }
 
 // issuer is the address of who issues tokens, which becomes an argument.

@@ -101,14 +101,14 @@ func (d *decoder) identityReferred(kind string, meta Meta) bool {
 	return false
 }
 
-// mayRefer tells whether the cluster has a reference to an identity provider
+// mayRefer reports whether the cluster has a reference to an identity provider
 // that is wrong or could not be read: it might be to any document.
 func (d *decoder) mayRefer() bool {
 	unknown := func(ref Ref) bool { return ref.Kind != OIDCKind && ref.Kind != AWSIamKind }
 	return d.clusterUnread("spec.identityProviderRefs") || slices.ContainsFunc(d.config.Cluster.Spec.IdentityProviderRefs, unknown)
 }
 
-// clusterUnread tells whether a field of the cluster could not be read.
+// clusterUnread reports whether a field of the cluster could not be read.
 func (d *decoder) clusterUnread(path string) bool {
 	return d.config.documents[ClusterKind].Unread(path)
 }

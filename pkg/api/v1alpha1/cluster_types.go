@@ -126,7 +126,7 @@ type ManagementCluster struct {
 	Name string `json:"name,omitempty"`
 }
 
-// SelfManaged tells whether the cluster is to manage itself.
+// SelfManaged reports whether the cluster is to manage itself.
 func (c Cluster) SelfManaged() bool {
 	return c.Spec.ManagementCluster.Name != "" && c.Spec.ManagementCluster.Name == c.Metadata.Name
 }

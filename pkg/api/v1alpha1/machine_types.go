@@ -93,7 +93,7 @@ type WorkerNodeGroupConfiguration struct {
 // a clusterClass.
 const DefaultWorkerClass = "default-worker"
 
-// Pinned tells whether the group has a version of its own.
+// Pinned reports whether the group has a version of its own.
 func (g WorkerNodeGroupConfiguration) Pinned() bool { return g.KubernetesVersion != nil }
 
 // WorkerClass is the class of the group, after defaulting.

@@ -60,7 +60,7 @@ func (v Version) String() string {
 	return text
 }
 
-// IsZero tells whether this is no version.
+// IsZero reports whether this is no version.
 func (v Version) IsZero() bool {
 	return v == Version{}
 }
@@ -134,10 +134,10 @@ func (v Version) buildIdentifiers() []buildIdentifier {
 	return identifiers
 }
 
-// Before tells whether v is older than other.
+// Before reports whether v is older than other.
 func (v Version) Before(other Version) bool { return v.Compare(other) < 0 }
 
-// After tells whether v is newer than other.
+// After reports whether v is newer than other.
 func (v Version) After(other Version) bool { return v.Compare(other) > 0 }
 
 // MarshalText writes the version as String does.
@@ -211,7 +211,7 @@ func (k KubernetesVersion) Minor() Minor { return k.minor }
 // Exact is the version that is meant, and false where only the minor is given.
 func (k KubernetesVersion) Exact() (Version, bool) { return k.exact, !k.exact.IsZero() }
 
-// IsZero tells whether no version is given.
+// IsZero reports whether no version is given.
 func (k KubernetesVersion) IsZero() bool { return k.minor == Minor{} }
 
 // String is the version as a user would write it. It is empty where none is given.

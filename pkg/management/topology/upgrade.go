@@ -14,8 +14,10 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
-// Road is what the way of a cluster from a ClusterClass depends on.
+// Road is what the upgrade path of a cluster from a ClusterClass depends on.
 type Road struct {
+	// From is the version that the topology has now.
+	From v1alpha1.Version
 	// Versions of the class. One without any goes minor by minor, through the
 	// newest of the Releases.
 	Versions, Releases []v1alpha1.Version
@@ -25,41 +27,41 @@ type Road struct {
 	Ask desiredstate.GetUpgradePlanFunc
 }
 
-// Chain is the way of a cluster to its target. It stops between the ends of its legs
-// where groups have to move that Cluster API does not take along.
-func (r Road) Chain(ctx context.Context, in plan.Input, deferred map[string]string) (*plan.Chain, error) {
-	chain := plan.Chain{From: in.Chain.From, Deferred: deferred}
-	in.Chain = &chain
+// Path returns the upgrade path of a cluster to its target. It stops between the ends
+// of its segments where standalone groups have to move.
+func (r Road) Path(ctx context.Context, in plan.Input, deferred map[string]string) (*plan.TopologyPath, error) {
+	path := plan.TopologyPath{From: r.From, Deferred: deferred}
+	in.TopologyPath = &path
 	var err error
-	if chain.Legs, err = r.through(ctx, in, nil); err != nil {
+	if path.Segments, err = r.through(ctx, in, nil); err != nil {
 		return nil, err
 	}
-	// A leg that is under way cannot be given another end.
-	halts := slices.DeleteFunc(plan.Halts(in), func(v v1alpha1.Version) bool { return !v.After(chain.From) })
-	if len(halts) > 0 {
-		chain.Legs, err = r.through(ctx, in, halts)
+	// A segment that is under way cannot be given another end.
+	stops := slices.DeleteFunc(plan.IntermediateVersions(in), func(v v1alpha1.Version) bool { return !v.After(r.From) })
+	if len(stops) > 0 {
+		path.Segments, err = r.through(ctx, in, stops)
 	}
-	return &chain, err
+	return &path, err
 }
 
-// through are the legs to the target that end at some versions on the way.
-func (r Road) through(ctx context.Context, in plan.Input, halts []v1alpha1.Version) ([]plan.Leg, error) {
-	var all []plan.Leg
-	controlPlane, oldest := in.Start.ControlPlane.Version, in.OldestFollowing()
-	for _, end := range append(halts, in.Target.ControlPlane) {
-		legs, err := r.Legs(ctx, end, controlPlane, oldest)
+// through returns the segments to the target that end at some versions on the path.
+func (r Road) through(ctx context.Context, in plan.Input, stops []v1alpha1.Version) ([]plan.Segment, error) {
+	var all []plan.Segment
+	controlPlane, oldest := in.Start.ControlPlane.Version, in.Membership().OldestFollowing()
+	for _, end := range append(stops, in.Target.ControlPlane) {
+		segments, err := r.Segments(ctx, end, controlPlane, oldest)
 		if err != nil {
 			return nil, err
 		}
-		if len(legs) > 0 && oldest.IsZero() && in.Arrives() {
-			// What comes with the first leg is taken along from then on.
-			first := legs[0]
-			if legs, err = r.Legs(ctx, end, first.Target, first.Target); err != nil {
+		if len(segments) > 0 && oldest.IsZero() && in.Membership().Arrives() {
+			// What comes with the first segment is taken along from then on.
+			first := segments[0]
+			if segments, err = r.Segments(ctx, end, first.Target, first.Target); err != nil {
 				return nil, err
 			}
-			legs, oldest = slices.Insert(legs, 0, first), end
+			segments, oldest = slices.Insert(segments, 0, first), end
 		}
-		all, controlPlane = append(all, legs...), end
+		all, controlPlane = append(all, segments...), end
 		if !oldest.IsZero() {
 			oldest = end
 		}
@@ -67,10 +69,10 @@ func (r Road) through(ctx context.Context, in plan.Input, halts []v1alpha1.Versi
 	return all, nil
 }
 
-// Legs are the changes of a topology's version that take a cluster to its target:
+// Segments returns the changes of a topology's version that take a cluster to its target:
 // as few as keep to the skew policy in every state that Cluster API passes
 // through. oldest is the version of the oldest workers; zero where there are none.
-func (r Road) Legs(ctx context.Context, target, controlPlane, oldest v1alpha1.Version) ([]plan.Leg, error) {
+func (r Road) Segments(ctx context.Context, target, controlPlane, oldest v1alpha1.Version) ([]plan.Segment, error) {
 	stops := r.Versions
 	if len(r.Versions) == 0 {
 		stops = r.Releases
@@ -78,22 +80,22 @@ func (r Road) Legs(ctx context.Context, target, controlPlane, oldest v1alpha1.Ve
 	if r.Ask != nil {
 		stops = nil // the extension knows them
 	}
-	var legs []plan.Leg
+	var segments []plan.Segment
 	for controlPlane != target || !oldest.IsZero() && oldest != target {
-		leg, err := r.farthest(ctx, candidates(stops, controlPlane, target), controlPlane, oldest)
+		segment, err := r.farthest(ctx, candidates(stops, controlPlane, target), controlPlane, oldest)
 		if err != nil {
 			return nil, err
 		}
-		legs = append(legs, leg)
-		controlPlane = leg.Target
+		segments = append(segments, segment)
+		controlPlane = segment.Target
 		if !oldest.IsZero() {
-			oldest = leg.Target
+			oldest = segment.Target
 		}
 	}
-	return legs, nil
+	return segments, nil
 }
 
-// candidates are where a leg may end, the farthest first: the target, and the
+// candidates returns where a segment may end, the farthest first: the target, and the
 // newest version of each minor before it.
 func candidates(versions []v1alpha1.Version, from, target v1alpha1.Version) []v1alpha1.Version {
 	ends := []v1alpha1.Version{target}
@@ -106,30 +108,30 @@ func candidates(versions []v1alpha1.Version, from, target v1alpha1.Version) []v1
 	return ends
 }
 
-// farthest is the leg to the first of the ends that can be reached.
-func (r Road) farthest(ctx context.Context, ends []v1alpha1.Version, controlPlane, oldest v1alpha1.Version) (plan.Leg, error) {
+// farthest returns the segment to the first of the ends that can be reached.
+func (r Road) farthest(ctx context.Context, ends []v1alpha1.Version, controlPlane, oldest v1alpha1.Version) (plan.Segment, error) {
 	var first error
 	for _, end := range ends {
-		leg, err := Upgrade(ctx, r.planner(), end, controlPlane, oldest)
+		segment, err := Upgrade(ctx, r.planner(), end, controlPlane, oldest)
 		if err == nil {
-			err = keeps(leg, r.Policy, controlPlane, oldest)
+			err = keeps(segment, r.Policy, controlPlane, oldest)
 		}
 		if err == nil {
-			return leg, nil
+			return segment, nil
 		}
 		first = cmp.Or(first, err)
 	}
-	return plan.Leg{}, first
+	return plan.Segment{}, first
 }
 
 // keeps reports whether workers are never too old beside the control plane, nor
-// newer, on the way of a leg. What is too old at the beginning may stay so.
-func keeps(leg plan.Leg, policy skew.Policy, controlPlane, oldest v1alpha1.Version) error {
+// newer in a segment. What is too old at the beginning may stay so.
+func keeps(segment plan.Segment, policy skew.Policy, controlPlane, oldest v1alpha1.Version) error {
 	if oldest.IsZero() {
 		return nil
 	}
-	behind := leg.Workers
-	for _, version := range append([]v1alpha1.Version{controlPlane}, leg.ControlPlane...) {
+	behind := segment.Workers
+	for _, version := range append([]v1alpha1.Version{controlPlane}, segment.ControlPlane...) {
 		if version != controlPlane && policy.TooOld(version, oldest) {
 			return fmt.Errorf("workers at %s would be too old beside a control plane at %s: it %w", oldest, version, policy.Check(version, oldest))
 		}
@@ -160,10 +162,10 @@ func Planner(versions []v1alpha1.Version) desiredstate.GetUpgradePlanFunc {
 // Upgrade returns what Cluster API does when the version of a topology becomes
 // the target, while its control plane is at one version and the oldest of its
 // workers at another; zero where there are none.
-func Upgrade(ctx context.Context, compute desiredstate.GetUpgradePlanFunc, target, controlPlane, oldest v1alpha1.Version) (plan.Leg, error) {
+func Upgrade(ctx context.Context, compute desiredstate.GetUpgradePlanFunc, target, controlPlane, oldest v1alpha1.Version) (plan.Segment, error) {
 	if target.Before(controlPlane) || !oldest.IsZero() && controlPlane.Before(oldest) {
 		// Cluster API's functions do not look.
-		return plan.Leg{}, fmt.Errorf("no way leads from %s, with workers at %s, to %s", controlPlane, oldest, target)
+		return plan.Segment{}, fmt.Errorf("no way leads from %s, with workers at %s, to %s", controlPlane, oldest, target)
 	}
 	workersFrom := ""
 	if !oldest.IsZero() {
@@ -173,27 +175,27 @@ func Upgrade(ctx context.Context, compute desiredstate.GetUpgradePlanFunc, targe
 	var err error
 	if target != controlPlane || workersFrom != "" && oldest != target {
 		if ahead, behind, err = compute(ctx, target.String(), controlPlane.String(), workersFrom); err != nil {
-			return plan.Leg{}, err
+			return plan.Segment{}, err
 		}
 		if len(ahead) == 0 && target != controlPlane {
-			return plan.Leg{}, fmt.Errorf("Cluster API takes no cluster with a ClusterClass from %s to %s, which are builds of one patch; use another patch", controlPlane, target)
+			return plan.Segment{}, fmt.Errorf("Cluster API takes no cluster with a ClusterClass from %s to %s, which are builds of one patch; use another patch", controlPlane, target)
 		}
 	}
 	if workersFrom != "" && oldest != target {
 		if behind, err = desiredstate.DefaultAndValidateUpgradePlans(target.String(), controlPlane.String(), workersFrom, ahead, behind); err != nil {
-			return plan.Leg{}, err
+			return plan.Segment{}, err
 		}
 		if len(behind) == 0 {
 			// An error of theirs is lost where the control plane has arrived.
-			return plan.Leg{}, fmt.Errorf("workers at %s are too old for Cluster API to take them to %s", oldest, target)
+			return plan.Segment{}, fmt.Errorf("workers at %s are too old for Cluster API to take them to %s", oldest, target)
 		}
 	}
-	leg := plan.Leg{Target: target}
-	if leg.ControlPlane, err = parse(ahead); err != nil {
-		return plan.Leg{}, err
+	segment := plan.Segment{Target: target}
+	if segment.ControlPlane, err = parse(ahead); err != nil {
+		return plan.Segment{}, err
 	}
-	leg.Workers, err = parse(behind)
-	return leg, err
+	segment.Workers, err = parse(behind)
+	return segment, err
 }
 
 func texts(versions []v1alpha1.Version) []string {

@@ -15,12 +15,12 @@ import (
 // "control plane versions / worker versions".
 func chain(legs ...string) func(*plan.Input) {
 	return func(in *plan.Input) {
-		in.Chain = &plan.Chain{}
+		in.TopologyPath = &plan.TopologyPath{}
 		for _, leg := range legs {
 			controlPlane, workers, _ := strings.Cut(leg, "/")
-			l := plan.Leg{ControlPlane: versions(controlPlane), Workers: versions(workers)}
+			l := plan.Segment{ControlPlane: versions(controlPlane), Workers: versions(workers)}
 			l.Target = append(append([]v1alpha1.Version{}, l.ControlPlane...), l.Workers...)[len(l.ControlPlane)+len(l.Workers)-1]
-			in.Chain.Legs = append(in.Chain.Legs, l)
+			in.TopologyPath.Segments = append(in.TopologyPath.Segments, l)
 		}
 	}
 }
@@ -33,9 +33,9 @@ func versions(text string) []v1alpha1.Version {
 	return all
 }
 
-// TestChain: a cluster from a ClusterClass has the steps of Cluster API, in its
+// TestTopologyPath: a cluster from a ClusterClass has the steps of Cluster API, in its
 // order.
-func TestChain(t *testing.T) {
+func TestTopologyPath(t *testing.T) {
 	t.Parallel()
 	testPossible(t, short, map[string]possible{
 		"nothing to do": {with(input("1.31", "1.31", "a 1.31 1.31"), chain()), []string{}},
@@ -70,14 +70,14 @@ func TestChain(t *testing.T) {
 	})
 }
 
-// TestChainTarget: while its parts go to a version, a topology has the version at
+// TestTopologyPathTarget: while its parts go to a version, a topology has the version at
 // the end of the leg.
-func TestChainTarget(t *testing.T) {
+func TestTopologyPathTarget(t *testing.T) {
 	t.Parallel()
 	in := with(input("1.31", "1.34"), chain("1.32 1.33/1.33", "1.34/1.34"))
 	got := map[string]string{}
 	for _, at := range []string{"1.31", "1.32", "1.33", "1.34", "1.35"} {
-		got[at] = in.Chain.Target(version(at)).String()
+		got[at] = in.TopologyPath.Target(version(at)).String()
 	}
 	want := map[string]string{"1.31": "v1.33.0", "1.32": "v1.33.0", "1.33": "v1.33.0", "1.34": "v1.34.0", "1.35": "v1.35.0"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -173,7 +173,7 @@ func TestUnplanned(t *testing.T) {
 func TestDeferred(t *testing.T) {
 	t.Parallel()
 	p := compute(t, with(input("1.31", "1.32", "a 1.31 1.32", "b 1.31 1.32", "c 1.31 1.32"), chain("1.32/1.32"), func(in *plan.Input) {
-		in.Chain.Deferred = map[string]string{"b": "holdUpgradeSequence", "c": "holdUpgradeSequence of b"}
+		in.TopologyPath.Deferred = map[string]string{"b": "holdUpgradeSequence", "c": "holdUpgradeSequence of b"}
 	}))
 	want := "the version that the spec asks for; b waits until holdUpgradeSequence is taken away; c waits until holdUpgradeSequence of b is taken away"
 	if got := p.Steps[1].Reason; got != want {

@@ -12,22 +12,22 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
-// TestChainKeepsThePolicy takes random clusters with groups that are pinned, were
+// TestPathKeepsThePolicy takes random clusters with groups that are pinned, were
 // pinned or follow along their plans: no state breaks the policy, nothing moves
-// down, no group that Cluster API does not take along moves in the middle of a leg,
+// down, no group that Cluster API does not take along moves in the middle of a segment,
 // and all arrive, those that follow given back.
-func TestChainKeepsThePolicy(t *testing.T) {
+func TestPathKeepsThePolicy(t *testing.T) {
 	t.Parallel()
 	const cases = 5000
 	planned, halted := 0, 0
 	for i := range cases {
 		r := rand.New(rand.NewPCG(12, uint64(i)))
 		road, in := randomPins(r)
-		chain, err := road.Chain(t.Context(), in, nil)
+		path, err := road.Path(t.Context(), in, nil)
 		if err != nil {
 			t.Fatalf("case %d: %v", i, err)
 		}
-		in.Chain = chain
+		in.TopologyPath = path
 		p, err := plan.Compute(in)
 		if impossible := (*plan.ImpossibleError)(nil); errors.As(err, &impossible) {
 			continue // a pin that is too old for the target
@@ -36,7 +36,7 @@ func TestChainKeepsThePolicy(t *testing.T) {
 			t.Fatalf("case %d: %v", i, err)
 		}
 		planned++
-		if len(chain.Legs) > 1 && len(road.Versions) > 0 {
+		if len(path.Segments) > 1 && len(road.Versions) > 0 {
 			halted++
 		}
 		if wrong := newTraveller(in).take(p); wrong != "" {
@@ -61,10 +61,11 @@ func randomPins(r *rand.Rand) (topology.Road, plan.Input) {
 		road.Versions = road.Releases
 	}
 	at := func(minor int) v1alpha1.Version { return road.Releases[minor-first+3] }
+	road.From = at(first)
 	in := plan.Input{
 		Start:    plan.Start{ControlPlane: plan.Part{Version: at(first), Oldest: at(first), Machines: 1}, WorkerNodeGroups: map[string]plan.Part{}},
 		Target:   plan.Target{ControlPlane: at(first + minors), ControlPlaneMachines: 1},
-		Releases: road.Releases, Chain: &plan.Chain{From: at(first)},
+		Releases: road.Releases,
 	}
 	for i := range 1 + r.IntN(4) {
 		name, minor := fmt.Sprint("g", i), first
@@ -95,7 +96,7 @@ type traveller struct {
 }
 
 func newTraveller(in plan.Input) *traveller {
-	c := &traveller{in: in, controlPlane: in.Start.ControlPlane.Version, topology: in.Chain.From, groups: map[string]v1alpha1.Version{}, out: map[string]bool{}}
+	c := &traveller{in: in, controlPlane: in.Start.ControlPlane.Version, topology: in.TopologyPath.From, groups: map[string]v1alpha1.Version{}, out: map[string]bool{}}
 	for name, part := range in.Start.WorkerNodeGroups {
 		c.groups[name], c.out[name] = part.Version, part.Detached
 	}
@@ -109,7 +110,7 @@ func (c *traveller) take(p plan.Plan) string {
 			if c.controlPlane != step.From || step.To.Minor().Minor > step.From.Minor().Minor+1 || !step.To.After(step.From) {
 				return fmt.Sprintf("control plane from %s to %s, and it is at %s", step.From, step.To, c.controlPlane)
 			}
-			c.controlPlane, c.topology = step.To, c.in.Chain.Target(step.To)
+			c.controlPlane, c.topology = step.To, c.in.TopologyPath.Target(step.To)
 		}
 		for _, group := range step.WorkerNodeGroups {
 			if wrong := c.move(step, group); wrong != "" {
@@ -130,7 +131,7 @@ func (c *traveller) move(step plan.Step, group plan.Group) string {
 	is, out := c.groups[group.Name], c.out[group.Name]
 	here := fmt.Sprintf("it is at %s, out of the topology %t", is, out)
 	if step.Detached && c.controlPlane != c.topology {
-		return "in the middle of a leg to " + c.topology.String()
+		return "in the middle of a segment to " + c.topology.String()
 	}
 	switch step.Kind {
 	case plan.Detach, plan.Return:

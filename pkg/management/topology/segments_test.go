@@ -33,12 +33,12 @@ func versions(text string) []v1alpha1.Version {
 	return all
 }
 
-// written writes legs as "control plane versions / worker versions".
-func written(legs []plan.Leg) []string {
+// written writes segments as "control plane versions / worker versions".
+func written(segments []plan.Segment) []string {
 	var all []string
-	for _, leg := range legs {
+	for _, segment := range segments {
 		var parts []string
-		for _, list := range [][]v1alpha1.Version{leg.ControlPlane, leg.Workers} {
+		for _, list := range [][]v1alpha1.Version{segment.ControlPlane, segment.Workers} {
 			var texts []string
 			for _, v := range list {
 				texts = append(texts, strings.TrimPrefix(v.String(), "v1."))
@@ -50,9 +50,9 @@ func written(legs []plan.Leg) []string {
 	return all
 }
 
-// TestLegs has the examples of Cluster API's proposal and documentation, and what
+// TestSegments has the examples of Cluster API's proposal and documentation, and what
 // its functions get wrong or leave to us.
-func TestLegs(t *testing.T) {
+func TestSegments(t *testing.T) {
 	t.Parallel()
 	const listed = "1.28.0 1.29.0 1.30.0 1.30.1 1.31.2 1.32.0 1.33.0 1.33.3 1.34.0 1.35.0"
 	for name, test := range map[string]struct {
@@ -87,7 +87,7 @@ func TestLegs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			road := topology.Road{Versions: versions(test.versions), Releases: versions(test.releases), Policy: skew.Policy{MaxLag: test.maxLag}}
-			legs, err := road.Legs(t.Context(), version(test.target), version(test.controlPlane), version(test.oldest))
+			segments, err := road.Segments(t.Context(), version(test.target), version(test.controlPlane), version(test.oldest))
 			wrong := ""
 			if err != nil {
 				wrong = err.Error()
@@ -95,16 +95,16 @@ func TestLegs(t *testing.T) {
 			if wrong != test.wrong {
 				t.Errorf("error %q, want %q", wrong, test.wrong)
 			}
-			if diff := cmp.Diff(test.want, written(legs)); diff != "" {
-				t.Errorf("legs (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, written(segments)); diff != "" {
+				t.Errorf("segments (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestLegsOfAnExtension: the way is the extension's, in one leg, and where nothing is
+// TestSegmentsOfAnExtension: the way is the extension's, in one segment, and where nothing is
 // to be planned nobody asks it.
-func TestLegsOfAnExtension(t *testing.T) {
+func TestSegmentsOfAnExtension(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	road := topology.Road{Ask: func(_ context.Context, target, controlPlane, workers string) ([]string, []string, error) {
@@ -114,23 +114,23 @@ func TestLegsOfAnExtension(t *testing.T) {
 		}
 		return []string{"v1.32.7", "v1.33.0"}, []string{"v1.32.7", "v1.33.0"}, nil
 	}}
-	if legs, err := road.Legs(t.Context(), version("1.31"), version("1.31"), version("1.31")); err != nil || legs != nil || asked > 0 {
-		t.Errorf("nothing to do: %q, %v; asked %d times", written(legs), err, asked)
+	if segments, err := road.Segments(t.Context(), version("1.31"), version("1.31"), version("1.31")); err != nil || segments != nil || asked > 0 {
+		t.Errorf("nothing to do: %q, %v; asked %d times", written(segments), err, asked)
 	}
-	legs, err := road.Legs(t.Context(), version("1.33"), version("1.31"), version("1.31"))
-	want := []plan.Leg{{Target: version("1.33"), ControlPlane: versions("1.32.7 1.33"), Workers: versions("1.32.7 1.33")}}
-	if diff := cmp.Diff(want, legs, cmp.Comparer(func(a, b v1alpha1.Version) bool { return a == b })); diff != "" || err != nil {
-		t.Errorf("legs (-want +got): %v\n%s", err, diff)
+	segments, err := road.Segments(t.Context(), version("1.33"), version("1.31"), version("1.31"))
+	want := []plan.Segment{{Target: version("1.33"), ControlPlane: versions("1.32.7 1.33"), Workers: versions("1.32.7 1.33")}}
+	if diff := cmp.Diff(want, segments, cmp.Comparer(func(a, b v1alpha1.Version) bool { return a == b })); diff != "" || err != nil {
+		t.Errorf("segments (-want +got): %v\n%s", err, diff)
 	}
-	if _, err := road.Legs(t.Context(), version("1.34"), version("1.31"), version("1.31")); err == nil || err.Error() != "asked for v1.34.0 from v1.31.0, workers at v1.31.0" {
+	if _, err := road.Segments(t.Context(), version("1.34"), version("1.31"), version("1.31")); err == nil || err.Error() != "asked for v1.34.0 from v1.31.0, workers at v1.31.0" {
 		t.Errorf("error: %v", err)
 	}
 }
 
-// TestLegsKeepThePolicy takes random clusters along their legs: no state breaks
+// TestSegmentsKeepThePolicy takes random clusters along their segments: no state breaks
 // the policy, nothing moves down, and all arrive. One with a list that the policy
-// of Kubernetes alone holds for has one leg.
-func TestLegsKeepThePolicy(t *testing.T) {
+// of Kubernetes alone holds for has one segment.
+func TestSegmentsKeepThePolicy(t *testing.T) {
 	t.Parallel()
 	const cases = 5000
 	several := 0
@@ -149,31 +149,31 @@ func TestLegsKeepThePolicy(t *testing.T) {
 			road.Versions = road.Releases
 		}
 		from, to := road.Releases[0], road.Releases[len(road.Releases)-1]
-		legs, err := road.Legs(t.Context(), to, from, from)
+		segments, err := road.Segments(t.Context(), to, from, from)
 		if err != nil {
 			t.Fatalf("case %d: %v", i, err)
 		}
-		if listed && road.Policy.MaxLag == 0 && len(legs) > 1 {
-			t.Fatalf("case %d: %d legs from %s to %s: %q", i, len(legs), from, to, written(legs))
+		if listed && road.Policy.MaxLag == 0 && len(segments) > 1 {
+			t.Fatalf("case %d: %d segments from %s to %s: %q", i, len(segments), from, to, written(segments))
 		}
-		if len(legs) > 1 {
+		if len(segments) > 1 {
 			several++
 		}
-		if wrong := walk(legs, road.Policy, from, to); wrong != "" {
-			t.Fatalf("case %d: %s: %q", i, wrong, written(legs))
+		if wrong := walk(segments, road.Policy, from, to); wrong != "" {
+			t.Fatalf("case %d: %s: %q", i, wrong, written(segments))
 		}
 	}
 	if several < cases/4 {
-		t.Errorf("only %d of %d cases have several legs", several, cases)
+		t.Errorf("only %d of %d cases have several segments", several, cases)
 	}
 }
 
-// walk goes along legs as Cluster API does, and says what is wrong on the way.
-func walk(legs []plan.Leg, policy skew.Policy, controlPlane, target v1alpha1.Version) string {
+// walk goes along segments as Cluster API does, and says what is wrong on the way.
+func walk(segments []plan.Segment, policy skew.Policy, controlPlane, target v1alpha1.Version) string {
 	workers := controlPlane
-	for _, leg := range legs {
-		behind := leg.Workers
-		for _, next := range append([]v1alpha1.Version{controlPlane}, leg.ControlPlane...) {
+	for _, segment := range segments {
+		behind := segment.Workers
+		for _, next := range append([]v1alpha1.Version{controlPlane}, segment.ControlPlane...) {
 			if next.Before(controlPlane) || next.Minor().Minor > controlPlane.Minor().Minor+1 {
 				return fmt.Sprintf("control plane from %s to %s", controlPlane, next)
 			}
@@ -188,8 +188,8 @@ func walk(legs []plan.Leg, policy skew.Policy, controlPlane, target v1alpha1.Ver
 				workers, behind = behind[0], behind[1:]
 			}
 		}
-		if controlPlane != leg.Target || workers != leg.Target {
-			return fmt.Sprintf("a leg to %s ends at %s and %s", leg.Target, controlPlane, workers)
+		if controlPlane != segment.Target || workers != segment.Target {
+			return fmt.Sprintf("a segment to %s ends at %s and %s", segment.Target, controlPlane, workers)
 		}
 	}
 	if controlPlane != target || workers != target {

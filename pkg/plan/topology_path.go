@@ -10,53 +10,54 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Chain is the way of a cluster from a ClusterClass, which Cluster API goes by
-// itself: the plan is what it does, not what would be best.
-type Chain struct {
+// TopologyPath is the upgrade path of a cluster from a ClusterClass. Cluster API
+// follows it by itself: the plan is what it does, not what would be best.
+type TopologyPath struct {
 	// From is the version that the topology has now.
 	From v1alpha1.Version
-	// Legs are the versions that the topology is given, one after the other. A
-	// leg begins when the one before it is done.
-	Legs []Leg
+	// Segments have the versions that the topology is given, one after the other. A
+	// segment begins when the one before it is done. A topology that keeps its version
+	// has none.
+	Segments []Segment
 	// Deferred are the groups that Cluster API is told not to upgrade, with the
 	// field of the spec that says so.
 	Deferred map[string]string
 }
 
-// Leg is one version of a topology, and what Cluster API does for it: the
+// Segment is one version of a topology, and what Cluster API does for it: the
 // versions of the control plane, and those of all worker node groups that are
-// older. Each ends with the target, or is empty.
-type Leg struct {
+// older. Each list ends with the target, or is empty.
+type Segment struct {
 	Target       v1alpha1.Version
 	ControlPlane []v1alpha1.Version
 	Workers      []v1alpha1.Version
 }
 
-// Target is the version that the topology has while its parts go to a version.
-func (c Chain) Target(version v1alpha1.Version) v1alpha1.Version {
-	for _, leg := range c.Legs {
-		if !leg.Target.Before(version) {
-			return leg.Target
+// Target returns the version that the topology has while its parts go to a version.
+func (t TopologyPath) Target(version v1alpha1.Version) v1alpha1.Version {
+	for _, segment := range t.Segments {
+		if !segment.Target.Before(version) {
+			return segment.Target
 		}
 	}
 	return version
 }
 
 // path returns the versions of the control plane.
-func (c Chain) path(from v1alpha1.Version) []v1alpha1.Version {
+func (t TopologyPath) path(from v1alpha1.Version) []v1alpha1.Version {
 	versions := []v1alpha1.Version{from}
-	for _, leg := range c.Legs {
-		versions = append(versions, leg.ControlPlane...)
+	for _, segment := range t.Segments {
+		versions = append(versions, segment.ControlPlane...)
 	}
 	return versions
 }
 
 // rollouts returns those of a group: it goes wherever the workers go, once the control
 // plane is there.
-func (c Chain) rollouts(path []v1alpha1.Version, from v1alpha1.Version) []rollout {
+func (t TopologyPath) rollouts(path []v1alpha1.Version, from v1alpha1.Version) []rollout {
 	var rollouts []rollout
-	for _, leg := range c.Legs {
-		for _, version := range leg.Workers {
+	for _, segment := range t.Segments {
+		for _, version := range segment.Workers {
 			if at := slices.Index(path, version); at >= 0 && version.After(from) {
 				rollouts, from = append(rollouts, rollout{at: at, to: version}), version
 			}
@@ -67,11 +68,11 @@ func (c Chain) rollouts(path []v1alpha1.Version, from v1alpha1.Version) []rollou
 
 // arrival returns the version that new groups are made at: that of the topology, once
 // the control plane has it.
-func (c Chain) arrival(target v1alpha1.Version) v1alpha1.Version {
-	if len(c.Legs) == 0 {
+func (t TopologyPath) arrival(target v1alpha1.Version) v1alpha1.Version {
+	if len(t.Segments) == 0 {
 		return target
 	}
-	return c.Legs[0].Target
+	return t.Segments[0].Target
 }
 
 // topologyRollouts returns the rollouts that Cluster API takes the groups of the
@@ -82,19 +83,19 @@ func (p *planner) topologyRollouts() map[string][]rollout {
 		if p.standalone[group.Name] {
 			continue
 		}
-		from := p.in.Chain.arrival(p.in.Target.ControlPlane)
+		from := p.in.TopologyPath.arrival(p.in.Target.ControlPlane)
 		if part, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
 			from = part.Version
 		}
-		rollouts[group.Name] = p.in.Chain.rollouts(p.path.versions, from)
+		rollouts[group.Name] = p.in.TopologyPath.rollouts(p.path.versions, from)
 	}
 	return rollouts
 }
 
-// Reached is how many of its steps a cluster has behind it that Cluster API takes
-// through the plan, when so many were behind it before. It is no more than the
-// steps before the next one that Cluster API does not take. It is false where the
-// versions of the parts are none that the plan passes through from there.
+// Reached returns how many steps of the plan are done for a cluster that Cluster API
+// upgrades, given how many were done before. It does not go beyond the next step that
+// Cluster API does not take. It is false where the versions of the parts are none that
+// the plan passes through from there.
 func (p Plan) Reached(before int, c state.Cluster) (int, bool) {
 	end := p.NextDetached(before)
 	for step := before; step <= end; step++ {
@@ -109,7 +110,7 @@ func (p Plan) Reached(before int, c state.Cluster) (int, bool) {
 	return before, false
 }
 
-// NextDetached is the index of the first step from one on that Cluster API does not
+// NextDetached returns the index of the first step from one on that Cluster API does not
 // take; the number of steps where it takes them all.
 func (p Plan) NextDetached(from int) int {
 	for from < len(p.Steps) && !p.Steps[from].Detached {
@@ -118,7 +119,7 @@ func (p Plan) NextDetached(from int) int {
 	return from
 }
 
-// created is the version that a new group is made at.
+// created returns the version that a new group is made at.
 func (p Plan) created(group string) (v1alpha1.Version, bool) {
 	for _, step := range p.Steps {
 		if step.Kind == CreateWorkers && step.Moves(group) {
@@ -162,8 +163,8 @@ func (p Plan) between(step int, c state.Cluster) bool {
 	return true
 }
 
-// Unplanned says that Cluster API goes another way than planned: where a cluster
-// is that is at none of the versions between the steps from one on.
+// Unplanned returns how Cluster API diverges from the plan: where a cluster is that has
+// none of the versions between the steps from one on.
 func (p Plan) Unplanned(step int, c state.Cluster) string {
 	planned := map[string][]string{}
 	note := func(part string, version v1alpha1.Version) {
