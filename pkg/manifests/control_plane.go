@@ -15,11 +15,7 @@ import (
 
 // clusterObjects are the objects of the cluster as a whole.
 func (r renderer) clusterObjects() ([]templater.Object, error) {
-	spec := r.Config.Cluster.Spec
-	cluster, err := r.render("cluster.yaml.tmpl", struct {
-		owner
-		ManagementCluster, Pods, Services string
-	}{r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0]})
+	cluster, err := r.clusterObject(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +25,19 @@ func (r renderer) clusterObjects() ([]templater.Object, error) {
 	}
 	beside, err := r.besideCluster()
 	return append([]templater.Object{cluster, infrastructure}, beside...), err
+}
+
+// clusterObject returns the Cluster. One with a topology has its parts from a
+// ClusterClass, and one without refers to objects of its own.
+func (r renderer) clusterObject(topology *topologySpec) (templater.Object, error) {
+	spec := r.Config.Cluster.Spec
+	return r.render("cluster.yaml.tmpl", struct {
+		owner
+		ManagementCluster, Pods, Services string
+		Topology                          *topologySpec
+	}{
+		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology,
+	})
 }
 
 // besideCluster are the objects that a cluster needs whoever makes its parts.

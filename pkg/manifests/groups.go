@@ -66,14 +66,22 @@ func (r renderer) bootstrapTemplate(name string, group v1alpha1.WorkerNodeGroupC
 	}{r.owner(templater.Unnamed), kubeadm})
 }
 
-// groupAnnotations of a group at the given version. Cluster API makes no
-// machine whose kubeadm would be of another minor than the control plane; the
-// providers make sure that it is not.
+// groupAnnotations returns the annotations of the MachineDeployment of a group at the
+// given version: those of the spec, and those by which the cluster autoscaler and
+// Cluster API learn how to treat the group. Cluster API makes no machine whose kubeadm
+// would be of another minor than the control plane; the providers make sure that it is
+// not.
 func (r renderer) groupAnnotations(group v1alpha1.WorkerNodeGroupConfiguration, version v1alpha1.Version) map[string]string {
 	annotations := autoscalerBounds(group)
 	maps.Copy(annotations, group.Annotations)
 	if version.Minor() != r.Versions.ControlPlane.Minor() {
 		annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew)
+	}
+	if group.DeferUpgrade {
+		annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation] = ""
+	}
+	if group.HoldUpgradeSequence {
+		annotations[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation] = ""
 	}
 	return annotations
 }

@@ -15,7 +15,11 @@ import (
 // managedObjects are those of a cluster that Cluster API makes from a
 // ClusterClass: all of its parts are in the Cluster.
 func (r renderer) managedObjects() (Objects, error) {
-	cluster, err := r.managedCluster()
+	topology, err := r.topology()
+	if err != nil {
+		return Objects{}, err
+	}
+	cluster, err := r.clusterObject(&topology)
 	if err != nil {
 		return Objects{}, err
 	}
@@ -23,38 +27,37 @@ func (r renderer) managedObjects() (Objects, error) {
 	return Objects{Cluster: append([]templater.Object{cluster}, beside...)}, err
 }
 
-func (r renderer) managedCluster() (templater.Object, error) {
+// topologySpec is what a Cluster says of its parts to Cluster API.
+type topologySpec struct {
+	Class                v1alpha1.ClusterClass
+	Version, Concurrency string
+	ControlPlane         clusterv1.ControlPlaneTopology
+	Groups               []clusterv1.MachineDeploymentTopology
+	Variables            []clusterv1.ClusterVariable
+}
+
+func (r renderer) topology() (topologySpec, error) {
 	spec := r.Config.Cluster.Spec
 	controlPlane, err := r.managedControlPlane()
 	if err != nil {
-		return templater.Object{}, err
+		return topologySpec{}, err
 	}
 	var groups []clusterv1.MachineDeploymentTopology
 	for i, group := range spec.WorkerNodeGroupConfigurations {
 		if r.Detached[group.Name] {
 			continue
 		}
-		topology, err := r.managedGroup(group, field.NewPath("spec", "workerNodeGroupConfigurations").Index(i))
+		managed, err := r.managedGroup(group, field.NewPath("spec", "workerNodeGroupConfigurations").Index(i))
 		if err != nil {
-			return templater.Object{}, err
+			return topologySpec{}, err
 		}
-		groups = append(groups, topology)
+		groups = append(groups, managed)
 	}
 	variables, err := r.variables(r.provider.Variables(), spec.ClusterClass.Variables, field.NewPath("spec", "clusterClass", "variables"))
-	if err != nil {
-		return templater.Object{}, err
-	}
-	return r.render("managed-cluster.yaml.tmpl", struct {
-		owner
-		ManagementCluster, Pods, Services, Version, Concurrency string
-		Class                                                   v1alpha1.ClusterClass
-		ControlPlane                                            clusterv1.ControlPlaneTopology
-		Groups                                                  []clusterv1.MachineDeploymentTopology
-		Variables                                               []clusterv1.ClusterVariable
-	}{
-		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0],
-		r.Versions.ControlPlane.String(), strconv.Itoa(spec.UpgradePolicy.Concurrency()), *spec.ClusterClass, controlPlane, groups, variables,
-	})
+	return topologySpec{
+		Class: *spec.ClusterClass, Version: r.Versions.ControlPlane.String(), Concurrency: strconv.Itoa(spec.UpgradePolicy.Concurrency()),
+		ControlPlane: controlPlane, Groups: groups, Variables: variables,
+	}, err
 }
 
 func (r renderer) managedControlPlane() (clusterv1.ControlPlaneTopology, error) {
@@ -77,16 +80,8 @@ func (r renderer) managedControlPlane() (clusterv1.ControlPlaneTopology, error) 
 	if labels := caplabels.GetManagedLabels(config.Labels); len(labels) > 0 {
 		topology.Metadata.Labels = labels
 	}
-	switch check := config.MachineHealthCheck; {
-	case check == nil && r.provider.Name() != "":
-		topology.HealthCheck.Enabled = new(false) // whatever the class says
-	case check != nil:
-		topology.HealthCheck = clusterv1.ControlPlaneTopologyHealthCheck{
-			Checks: clusterv1.ControlPlaneTopologyHealthCheckChecks(healthChecks(check)),
-			Remediation: clusterv1.ControlPlaneTopologyHealthCheckRemediation{
-				TriggerIf: clusterv1.ControlPlaneTopologyHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: maxUnhealthy(check)},
-			},
-		}
+	if r.decidesHealth(config.MachineHealthCheck) {
+		topology.HealthCheck = healthOf(config.MachineHealthCheck).ofControlPlane()
 	}
 	return topology, nil
 }
@@ -104,7 +99,7 @@ func (r renderer) managedGroup(group v1alpha1.WorkerNodeGroupConfiguration, path
 	topology := clusterv1.MachineDeploymentTopology{
 		Name:          group.Name,
 		Class:         group.WorkerClass(),
-		Metadata:      clusterv1.ObjectMeta{Labels: managedGroupLabels(group), Annotations: managedGroupAnnotations(group)},
+		Metadata:      clusterv1.ObjectMeta{Labels: managedGroupLabels(group), Annotations: r.groupAnnotations(group, r.Versions.ControlPlane)},
 		FailureDomain: failureDomain(group),
 		Deletion: clusterv1.MachineDeploymentTopologyMachineDeletionSpec{
 			NodeDrainTimeoutSeconds: deletion.NodeDrainTimeoutSeconds, NodeVolumeDetachTimeoutSeconds: deletion.NodeVolumeDetachTimeoutSeconds,
@@ -120,16 +115,8 @@ func (r renderer) managedGroup(group v1alpha1.WorkerNodeGroupConfiguration, path
 			Type: strategy.Type, RollingUpdate: clusterv1.MachineDeploymentTopologyRolloutStrategyRollingUpdate(strategy.RollingUpdate),
 		}
 	}
-	switch check := group.MachineHealthCheck; {
-	case check == nil && r.provider.Name() != "":
-		topology.HealthCheck.Enabled = new(false)
-	case check != nil:
-		topology.HealthCheck = clusterv1.MachineDeploymentTopologyHealthCheck{
-			Checks: clusterv1.MachineDeploymentTopologyHealthCheckChecks(healthChecks(check)),
-			Remediation: clusterv1.MachineDeploymentTopologyHealthCheckRemediation{
-				TriggerIf: clusterv1.MachineDeploymentTopologyHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: maxUnhealthy(check)},
-			},
-		}
+	if r.decidesHealth(group.MachineHealthCheck) {
+		topology.HealthCheck = healthOf(group.MachineHealthCheck).ofGroup()
 	}
 	return topology, nil
 }
@@ -140,21 +127,4 @@ func managedGroupLabels(group v1alpha1.WorkerNodeGroupConfiguration) map[string]
 	labels := map[string]string{workerNodeGroupLabel: group.Name}
 	maps.Copy(labels, caplabels.GetManagedLabels(group.Labels))
 	return labels
-}
-
-// managedGroupAnnotations are those of the MachineDeployment, and those that
-// tell Cluster API when to upgrade the group.
-func managedGroupAnnotations(group v1alpha1.WorkerNodeGroupConfiguration) map[string]string {
-	annotations := maps.Clone(group.Annotations)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	maps.Copy(annotations, autoscalerBounds(group))
-	if group.DeferUpgrade {
-		annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation] = ""
-	}
-	if group.HoldUpgradeSequence {
-		annotations[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation] = ""
-	}
-	return annotations
 }
