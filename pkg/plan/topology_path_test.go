@@ -189,3 +189,23 @@ func compute(t *testing.T, in plan.Input) plan.Plan {
 	}
 	return p
 }
+
+// TestTopologyPathChanges: Cluster API changes a group of the topology together with
+// its next version, whatever the change is. A group that is out of the topology is
+// changed at once.
+func TestTopologyPathChanges(t *testing.T) {
+	t.Parallel()
+	testPossible(t, long, map[string]possible{
+		"both kinds of groups": {
+			with(input("1.31", "1.32", "a 1.31 1.32", "b 1.31 1.32"), chain("1.32/1.32"), from("1.31"), detached("b"), pinnedTo("b"),
+				changed("a", "x", "y"), changed("b", "x", "y"), counts("a", 5), counts("b", 5)),
+			[]string{
+				"InPlace (beside): b -->- adds 2 [y]",
+				"ControlPlane: 1.31->1.32 replaces 3",
+				"Workers: a 1.31->1.32 replaces 3 adds 2 [x y]",
+				"Workers: b 1.31->1.32 replaces 5 [x]",
+				"all: control plane +0 -0 ~3, workers +4 -0 ~8",
+			},
+		},
+	})
+}
