@@ -16,9 +16,12 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	var network net.Error
 	var dial *net.OpError
 	var transport *url.Error
+	var locked *LockedError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &locked) && locked.Lost: // which object was to be written then does not matter
+		return locked
 	case errors.Is(err, ErrTimeout): // it was waiting, or says itself what was under way
 		return err
 	case errors.Is(context.Cause(ctx), ErrTimeout):

@@ -29,6 +29,7 @@ func TestExplain(t *testing.T) {
 	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
 	refused := &url.Error{Op: "Get", URL: "https://host", Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
 	other := errors.New("other")
+	lost := error(&LockedError{Lost: true})
 
 	check := func(name string) func(err error) bool {
 		return func(err error) bool {
@@ -61,7 +62,8 @@ func TestExplain(t *testing.T) {
 		"connection refused": {t.Context(), refused, func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, ErrTimeout)
 		}},
-		"other": {t.Context(), other, func(err error) bool { return err == other }}, //nolint:errorlint // unchanged
+		"lock lost": {t.Context(), fmt.Errorf("applying a: %w", lost), func(err error) bool { return err == lost }}, //nolint:errorlint // unwrapped
+		"other":     {t.Context(), other, func(err error) bool { return err == other }},                             //nolint:errorlint // unchanged
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
