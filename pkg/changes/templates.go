@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// IsTemplate tells whether objects of a kind are templates, which are never
+// IsTemplate reports whether objects of a kind are templates, which are never
 // changed: one with another content has another name.
 func IsTemplate(kind string) bool { return strings.HasSuffix(kind, "Template") }
 

@@ -179,7 +179,7 @@ type Status struct {
 	Ports   Ports `json:"ports,omitzero"`
 }
 
-// Status tells whether the instance runs, since when, and on which ports.
+// Status reports whether the instance runs, since when, and on which ports.
 func (i Instance) Status() (Status, error) {
 	running, err := i.locked()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func (i Instance) Lock() (*os.File, error) { return i.lock(i.lockFile()) }
 
 // LockSupervisor is held by the supervisor alone, which takes it before Lock:
-// no child inherits it, so that it tells whether the supervisor itself lives.
+// no child inherits it, so that it reports whether the supervisor itself lives.
 // Its process number would not: that of a dead process which nobody waited for
 // is still there.
 func (i Instance) LockSupervisor() (*os.File, error) { return i.lock(i.supervisorLockFile()) }
@@ -36,13 +36,13 @@ func (i Instance) lock(path string) (*os.File, error) {
 	return file, nil
 }
 
-// locked tells whether any process of the instance lives.
+// locked reports whether any process of the instance lives.
 func (i Instance) locked() (bool, error) { return held(i.lockFile()) }
 
-// supervised tells whether the supervisor of the instance lives.
+// supervised reports whether the supervisor of the instance lives.
 func (i Instance) supervised() (bool, error) { return held(i.supervisorLockFile()) }
 
-// held tells whether a process has the lock on path.
+// held reports whether a process has the lock on path.
 func held(path string) (bool, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -164,7 +164,7 @@ func touchSources(t *testing.T) {
 	}
 }
 
-// below tells whether a package is one of these, or below one of them.
+// below reports whether a package is one of these, or below one of them.
 func below(pkg string, parents []string) bool {
 	return slices.ContainsFunc(parents, func(parent string) bool { return pkg == parent || strings.HasPrefix(pkg, parent+"/") })
 }
@@ -309,7 +309,7 @@ func TestNothingImportsCommands(t *testing.T) {
 	}
 }
 
-// sameTree tells whether two packages are of the same command, or both of the
+// sameTree reports whether two packages are of the same command, or both of the
 // tools or of the tests.
 func sameTree(a, b string) bool {
 	tree := func(p string) string {

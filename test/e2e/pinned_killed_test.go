@@ -57,7 +57,7 @@ func newExecutioner(t *testing.T, instance string) *executioner {
 	return e
 }
 
-// writes tells whether a request changes objects of a cluster.
+// writes reports whether a request changes objects of a cluster.
 func writes(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.URL.Query().Get("dryRun") != "" {
 		return false
@@ -173,7 +173,7 @@ func killPins(t *testing.T, namespace string, first, last int) (kills, pauses ma
 	return kills, pauses
 }
 
-// isPaused tells whether a cluster is paused. It has a mark then, and only then.
+// isPaused reports whether a cluster is paused. It has a mark then, and only then.
 func isPaused(t *testing.T, namespace, name string) bool {
 	t.Helper()
 	cluster := clusterOf(t, namespace, name)

@@ -49,7 +49,7 @@ func validate(text string) error {
 // rest, of which the indentation behind the # is the first part.
 var leftOut = regexp.MustCompile(`^( *)# (( *)(\S.*))$`)
 
-// unwanted tells whether a line is dropped, with all that is below it.
+// unwanted reports whether a line is dropped, with all that is below it.
 type unwanted func(line string) bool
 
 func nothing(string) bool { return false }

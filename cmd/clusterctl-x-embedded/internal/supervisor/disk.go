@@ -11,7 +11,7 @@ import (
 // fails later, etcd ends its process without a word to anyone.
 const minFree = 192 << 20
 
-// checkDisk tells whether etcd would find the room that it needs.
+// checkDisk reports whether etcd would find the room that it needs.
 func checkDisk(dir string) error {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(dir, &disk); err != nil {
