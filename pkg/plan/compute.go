@@ -106,15 +106,11 @@ func newPlanner(in Input) (*planner, error) {
 	if in.TopologyPath != nil {
 		p.standalone = in.Membership().Standalone()
 	}
-	reasons = p.blocked()
-	var impossible []string
-	if p.rollouts, impossible = p.schedule(); len(impossible) > 0 {
-		reasons = append(reasons, impossible...)
-	}
-	if len(reasons) > 0 {
+	rollouts, impossible := p.schedule()
+	if reasons := append(p.blocked(), impossible...); len(reasons) > 0 {
 		return nil, &ImpossibleError{Reasons: reasons}
 	}
-	p.removals = p.scheduleRemovals()
+	p.rollouts, p.removals = rollouts, p.scheduleRemovals()
 	return p, nil
 }
 

@@ -113,6 +113,10 @@ func TestPins(t *testing.T) {
 			with(input("1.32", "1.34", "a 1.32 1.34", "n - 1.33"), chain("1.33 1.34/1.34"), from("1.32")),
 			[]string{"ControlPlane: 1.32->1.33", "ControlPlane: 1.33->1.34", "Workers: a 1.32->1.34", "CreateWorkers: n -->1.33"},
 		},
+		"a new group of its own in the middle of an upgrade": {
+			with(input("1.33", "1.35", "a 1.33 1.35", "n - 1.33"), chain("1.34 1.35/1.35"), from("1.35")),
+			[]string{"CreateWorkers: n -->1.33", "ControlPlane: 1.33->1.34", "ControlPlane: 1.34->1.35", "Workers: a 1.33->1.35"},
+		},
 		"a detached group goes last": {
 			with(input("1.33", "1.34", "a 1.33 1.34", "b 1.33 -"), chain("1.34/1.34"), from("1.33"), detached("b")),
 			[]string{"ControlPlane: 1.33->1.34", "Workers: a 1.33->1.34", "RemoveWorkers: b 1.33->-"},

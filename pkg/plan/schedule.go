@@ -68,15 +68,9 @@ func (u upgradePath) segment(m move, version v1alpha1.Version, from, next int) (
 }
 
 // rollouts returns the fewest rollouts that take a group, which is at a version when
-// the control plane is at a position, to the end of its move, when groups may move at
-// certain later positions only. It is false where no rollouts do.
-func (u upgradePath) rollouts(m move, version v1alpha1.Version, from int, allowed []int) ([]rollout, bool) {
-	if len(allowed) == 0 {
-		return nil, version == m.to && u.passes(from, u.last(), version)
-	}
-	if !u.passes(from, allowed[0], version) {
-		return nil, false
-	}
+// the control plane is at the first of the allowed positions, to the end of its move,
+// when groups may move at these positions only. It is false where no rollouts do.
+func (u upgradePath) rollouts(m move, version v1alpha1.Version, allowed []int) ([]rollout, bool) {
 	var all []rollout
 	for i, at := range allowed {
 		next := len(u.versions)
@@ -106,7 +100,7 @@ func (u upgradePath) schedule(moves []move) map[move][]rollout {
 		if _, known := scheduled[m]; known {
 			continue
 		}
-		rollouts, possible := u.rollouts(m, m.from, 0, u.positions(0))
+		rollouts, possible := u.rollouts(m, m.from, u.positions(0))
 		if !possible {
 			continue
 		}
@@ -125,7 +119,7 @@ func (u upgradePath) schedule(moves []move) map[move][]rollout {
 		}
 	}
 	for _, m := range s.moves {
-		scheduled[m], _ = u.rollouts(m, m.from, 0, chosen)
+		scheduled[m], _ = u.rollouts(m, m.from, chosen)
 	}
 	return scheduled
 }
@@ -187,7 +181,7 @@ func (s *scheduler) segments(position, next int, versions []v1alpha1.Version) ([
 
 // fewest returns the number of rollouts that a move needs from a position on.
 func (s *scheduler) fewest(m move, version v1alpha1.Version, position int) int {
-	rollouts, _ := s.rollouts(m, version, min(position, s.last()), s.positions(position))
+	rollouts, _ := s.rollouts(m, version, s.positions(position))
 	return len(rollouts)
 }
 

@@ -70,6 +70,24 @@ func TestTopologyPath(t *testing.T) {
 	})
 }
 
+// TestTopologyPathReasons: Cluster API takes all groups to the end of a segment, whether
+// or not the skew policy needs it.
+func TestTopologyPathReasons(t *testing.T) {
+	t.Parallel()
+	testPossible(t, reasons, map[string]possible{
+		"segments and a group of its own": {
+			with(input("1.31", "1.33", "a 1.31 1.33", "b 1.31 1.32"), chain("1.32/1.32", "1.33/1.33"), from("1.31"), detached("b")),
+			[]string{
+				"ControlPlane: on the way to v1.33.0: the control plane moves one minor at a time",
+				"Workers: before the topology gets its next version: Cluster API takes all parts to one first",
+				"ControlPlane: the version that the spec asks for",
+				"Workers: the version that the spec asks for",
+				"Workers: the version that the spec asks for",
+			},
+		},
+	})
+}
+
 // TestTopologyPathTarget: while its parts go to a version, a topology has the version at
 // the end of the leg.
 func TestTopologyPathTarget(t *testing.T) {
