@@ -13,8 +13,8 @@ import (
 )
 
 // dryRun returns the objects that the API server can check before the first step:
-// those of the beginning, and those of later stages. A topology takes the version
-// of the next leg only, and Cluster API owns a group until it is detached.
+// those of the beginning, and those of later steps. A topology takes the version
+// of the next segment only, and Cluster API owns a group until it is detached.
 func (u Upgrade) dryRun() ([]*unstructured.Unstructured, []rollout.Objects) {
 	if u.from.topology == nil {
 		return u.States[0].All(), u.States[1:]
