@@ -6,11 +6,17 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // IsTemplate reports whether objects of a kind are templates, which are never
 // changed: one with another content has another name.
 func IsTemplate(kind string) bool { return strings.HasSuffix(kind, "Template") }
+
+// IsKind reports whether an object is of a kind of Cluster API's core group.
+func IsKind(object *unstructured.Unstructured, kind string) bool {
+	return object.GetKind() == kind && object.GroupVersionKind().Group == clusterv1.GroupVersion.Group
+}
 
 // FollowTemplates puts the fields in which templates differ in the place of
 // their names: a name says nothing to people. wanted are the objects to be, by

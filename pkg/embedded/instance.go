@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// DefaultName is the name of the instance that commands use unless told otherwise.
+// DefaultName is the name of the instance that commands use unless set.
 const DefaultName = "default"
 
 // Exec is the file name of the supervisor program.

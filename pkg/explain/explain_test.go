@@ -146,7 +146,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestDefinitionIsCompleteInItself: whoever reads a part of the schema has no
+// TestDefinitionIsCompleteInItself: a reader of a part of the schema has no
 // definitions to look its references up in.
 func TestDefinitionIsCompleteInItself(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ func (m *directMode) compare(ctx context.Context, first rollout.Objects) (differ
 		return differences{}, err
 	}
 	d := differences{byPart: byPart(first, found, nil), restored: restored(first, found)}
-	if m.scope.whole() {
+	if m.scope.Whole() {
 		if d.removed, err = m.Unused(ctx, first.All()); err != nil {
 			return differences{}, err
 		}

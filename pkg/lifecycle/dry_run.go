@@ -40,7 +40,7 @@ func (u Upgrade) dryRun() ([]*unstructured.Unstructured, []rollout.Objects) {
 }
 
 // underPause are objects as they are written when a group is given back: the guardrails
-// let nobody else put an entry of a detached group into the topology.
+// let no one else put an entry of a detached group into the topology.
 func underPause(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	marked := slices.Clone(objects)
 	for i, object := range marked {

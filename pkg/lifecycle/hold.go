@@ -25,7 +25,7 @@ func (s *Service) Hold(ctx context.Context, key types.NamespacedName, point stat
 		}
 		if !kept {
 			return false, &management.RefusedError{Check: "hold-unkept", Reason: fmt.Sprintf(
-				"cluster %s is from a ClusterClass, and Cluster API asks nobody %s: run 'clusterctl-x serve runtime-extension --register', or deploy it as docs/runtime-extension.md says", key, point)}
+				"cluster %s is from a ClusterClass, and Cluster API calls no runtime extension %s: run 'clusterctl-x serve runtime-extension --register', or deploy it as docs/runtime-extension.md says", key, point)}
 		}
 	}
 	return s.client.Hold(ctx, key, point, reason)
@@ -43,7 +43,7 @@ func (s *Service) warnUnkept(ctx context.Context, cluster state.Cluster) {
 		case err != nil:
 			s.options.warn("whether anybody keeps to it that cluster %s is %s cannot be told: %v", key, hold, err)
 		case !kept:
-			s.options.warn("Cluster API asks nobody %s, so the upgrade does not wait there, although cluster %s is %s", hold.Point, key, hold)
+			s.options.warn("Cluster API calls no runtime extension %s, so the upgrade does not wait there, although cluster %s is %s", hold.Point, key, hold)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (o Options) warn(format string, args ...any) {
 	}
 }
 
-// warnOf says what is read of a spec and not acted on, or acts otherwise than expected.
+// warnOf passes on the warnings about a spec.
 func (o Options) warnOf(resolved validations.Resolved) {
 	for _, warning := range resolved.Warnings {
 		o.warn("%s", warning)

@@ -33,7 +33,7 @@ func PlanBetween(ctx context.Context, before, after Spec, o UpgradeOptions, opti
 	if err != nil {
 		return Upgrade{}, err
 	}
-	if err := errors.Join(scope(o.Scope).check(after)...); err != nil {
+	if err := errors.Join(scope{o.Scope}.check(after)...); err != nil {
 		return Upgrade{}, err
 	}
 	options.warnOf(resolved)

@@ -92,7 +92,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 		return Upgrade{}, err
 	}
 	cluster := resolved.Config.Cluster
-	r := request{spec: s, scope: scope(o.Scope), resolved: resolved, from: from, namespace: cmp.Or(cluster.Metadata.Namespace, from.namespace)}
+	r := request{spec: s, scope: scope{o.Scope}, resolved: resolved, from: from, namespace: cmp.Or(cluster.Metadata.Namespace, from.namespace)}
 	in := plan.Input{
 		Metadata: r.metadata(), Start: from.start, Target: target(resolved, from.start),
 		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(cluster), Scope: o.Scope,

@@ -25,10 +25,10 @@ func (p Upgrade) record(before management.Record) management.Record {
 	if sameVersions(before.Versions, record.Versions) {
 		record.From = before.From // of the run that began it
 	}
-	if p.scope.whole() {
+	if p.scope.Whole() {
 		record.Spec = string(p.spec.data)
 	}
-	if p.spec.managed() && p.scope.whole() && !p.Plan.Empty() {
+	if p.spec.managed() && p.scope.Whole() && !p.Plan.Empty() {
 		record.Plan = &p.Plan
 	}
 	return record

@@ -16,7 +16,7 @@ import (
 )
 
 // scope is the part of a cluster that an upgrade is about.
-type scope plan.Scope
+type scope struct{ plan.Scope }
 
 // UnknownGroupError says that an upgrade is about a worker node group that the spec does
 // not have.
@@ -29,8 +29,6 @@ type UnknownGroupError struct {
 func (e *UnknownGroupError) Error() string {
 	return fmt.Sprintf("--worker-node-groups: the file has no group %q; it has %s", e.Group, cmp.Or(strings.Join(e.Known, ", "), "none"))
 }
-
-func (s scope) whole() bool { return !s.ControlPlaneOnly && len(s.Groups) == 0 }
 
 // check refuses groups that the spec does not have, and parts of a cluster from a
 // ClusterClass that Cluster API upgrades together with the rest.
@@ -54,7 +52,7 @@ func (s scope) check(spec Spec) []error {
 // checkTopology refuses to upgrade a part of a cluster from a ClusterClass that Cluster
 // API upgrades together with the rest.
 func (s scope) checkTopology(of Spec) error {
-	if s.whole() || !of.managed() {
+	if s.Whole() || !of.managed() {
 		return nil
 	}
 	if s.ControlPlaneOnly {
@@ -104,7 +102,7 @@ func (s scope) covers(part string) bool {
 // cut sets the groups aside that the upgrade is not about, and leaves out what
 // else it is not about.
 func (s scope) cut(objects rollout.Objects) rollout.Objects {
-	if s.whole() {
+	if s.Whole() {
 		return objects
 	}
 	kept := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}, Others: map[string][]*unstructured.Unstructured{}}

@@ -62,7 +62,7 @@ func (s Spec) CheckUpgrade(o UpgradeOptions) ([]strictyaml.Warning, error) {
 	if err != nil && !versionsbundle.OnlyMissing(err) {
 		return resolved.Warnings, err
 	}
-	return resolved.Warnings, errors.Join(scope(o.Scope).check(s)...)
+	return resolved.Warnings, errors.Join(scope{o.Scope}.check(s)...)
 }
 
 // PlanUpgrade plans the upgrade of a cluster to a spec. Nothing is written.
@@ -70,7 +70,7 @@ func (s *Service) PlanUpgrade(ctx context.Context, spec Spec, o UpgradeOptions) 
 	if _, err := spec.CheckUpgrade(o); err != nil {
 		return Upgrade{}, err
 	}
-	spec, from, err := s.observe(ctx, spec, scope(o.Scope))
+	spec, from, err := s.observe(ctx, spec, scope{o.Scope})
 	if err != nil {
 		return Upgrade{}, err
 	}
@@ -89,9 +89,6 @@ func (p Upgrade) CheckFollows(saved *plan.Plan) error {
 	return nil
 }
 
-// Whole reports whether the upgrade is about all of the cluster.
-func (p Upgrade) Whole() bool { return p.scope.whole() }
-
 // Config is the spec that the upgrade leads to, with its defaults.
 func (p Upgrade) Config() *v1alpha1.Config { return p.resolved.Config }
 
@@ -101,7 +98,7 @@ func (p Upgrade) Versions() v1alpha1.ClusterVersions { return p.resolved.Version
 // Settled reports whether nothing is left to wait for when the plan is empty: the cluster
 // is as the spec describes it.
 func (p Upgrade) Settled() bool {
-	return !p.scope.whole() || p.from.state.Done() && !atTheEnd(p.from.state.Held)
+	return !p.scope.Whole() || p.from.state.Done() && !atTheEnd(p.from.state.Held)
 }
 
 // atTheEnd reports whether a hold is one that an upgrade waits at after its last step.
@@ -161,21 +158,21 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	return s.client.Upgrade(held, p.Key, management.Upgrade{
 		Program: rollout.Program{
 			Plan: p.Plan, Desired: p.States, Groups: p.scope.Groups, Policy: validations.Policy(cluster),
-			Topology:         p.spec.managed() && p.scope.whole(),
-			TopologyVersions: p.from.topology.hasVersions() && p.scope.whole(),
+			Topology:         p.spec.managed() && p.scope.Whole(),
+			TopologyVersions: p.from.topology.hasVersions() && p.scope.Whole(),
 			Continued:        p.begun(),
 			Claimed:          p.from.state.Claimed(),
 			IgnoreHealth:     slices.Contains(o.Skip, management.CheckHealth),
 			NodeStartup:      cluster.Spec.NodeStartup(),
 			Concurrency:      cluster.Spec.UpgradePolicy.Concurrency(),
 		},
-		Record: p.record, Templates: p.templates, Partial: !p.scope.whole(), Force: o.ForceConflicts, Warn: s.warn, Show: show,
+		Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, Warn: s.warn, Show: show,
 	})
 }
 
 // recordSpec writes down what was asked for where nothing is to be done for it.
 func (s *Service) recordSpec(ctx context.Context, p Upgrade, o RunOptions) error {
-	if !p.scope.whole() || p.from.recorded.Spec == string(p.spec.data) {
+	if !p.scope.Whole() || p.from.recorded.Spec == string(p.spec.data) {
 		return nil
 	}
 	held, release, err := s.client.Lock(ctx, p.Key, management.Claim{TakeOver: o.TakeOver, Waiting: s.options.Waiting})

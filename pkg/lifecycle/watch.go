@@ -98,8 +98,8 @@ func (s *Service) lastApplied(ctx context.Context, key types.NamespacedName) (la
 	return k, nil
 }
 
-// unplanned returns a function that says in what a cluster is otherwise than
-// planned, each thing once.
+// unplanned returns a function that says where a cluster deviates from its
+// plan, each thing once.
 func (k lastApplied) unplanned() func(state.Cluster) string {
 	step, said := 0, ""
 	return func(cluster state.Cluster) string {

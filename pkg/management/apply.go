@@ -125,7 +125,7 @@ func (w creating) Write(ctx context.Context, object *unstructured.Unstructured) 
 	err := whileHeld(ctx, func() error {
 		return w.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), FieldOwner)
 	})
-	if err != nil || !isKind(object, "Cluster") {
+	if err != nil || !changes.IsKind(object, "Cluster") {
 		return err
 	}
 	return w.Begin(ctx)

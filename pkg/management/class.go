@@ -113,7 +113,7 @@ func Unready(class *clusterv1.ClusterClass) string {
 		return ""
 	}
 	if annotations.HasPaused(class) {
-		return "Cluster API has not read this ClusterClass, which is paused; whoever paused it has to remove its annotation " + clusterv1.PausedAnnotation
+		return "Cluster API has not read this ClusterClass, which is paused: remove its annotation " + clusterv1.PausedAnnotation
 	}
 	for _, condition := range class.Status.Conditions {
 		if condition.Type == clusterv1.ClusterClassVariablesReadyCondition && condition.Status == metav1.ConditionFalse && condition.ObservedGeneration == class.Generation {

@@ -46,7 +46,7 @@ func (c *Client) namesAreFree(ctx context.Context, key client.ObjectKey, objects
 // clusterOf is the name of the cluster that an object belongs to; empty where it does
 // not say.
 func clusterOf(object *unstructured.Unstructured) string {
-	if isKind(object, "Cluster") {
+	if changes.IsKind(object, "Cluster") {
 		return object.GetName()
 	}
 	named, _, _ := unstructured.NestedString(object.Object, "spec", "clusterName")

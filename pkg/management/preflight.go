@@ -125,9 +125,9 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 func paused(cluster state.Cluster, p plan.Plan) []string {
 	var reasons []string
 	if cluster.Paused && cluster.Pause == nil {
-		reasons = append(reasons, fmt.Sprintf("Cluster/%s is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false", cluster.Name))
+		reasons = append(reasons, fmt.Sprintf("Cluster/%s is paused, so Cluster API would do nothing: set spec.paused to false", cluster.Name))
 	}
-	const says = " is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused"
+	const says = " is paused, so Cluster API would do nothing: remove its annotation cluster.x-k8s.io/paused"
 	if cluster.ControlPlane.Paused {
 		reasons = append(reasons, cluster.ControlPlane.Object+says)
 	}
@@ -285,7 +285,7 @@ func rehearsed(first []*unstructured.Unstructured, later []rollout.Objects) ([]*
 
 // unguarded is an object that the guardrails let through, where they are about it.
 func unguarded(object *unstructured.Unstructured) *unstructured.Unstructured {
-	if object.GetKind() != "KubeadmControlPlane" && !isKind(object, "MachineDeployment") && !isKind(object, "Cluster") {
+	if object.GetKind() != "KubeadmControlPlane" && !changes.IsKind(object, "MachineDeployment") && !changes.IsKind(object, "Cluster") {
 		return object
 	}
 	object = object.DeepCopy()

@@ -40,9 +40,9 @@ func quietCluster() state.Cluster {
 func TestPaused(t *testing.T) {
 	t.Parallel()
 	const (
-		annotation = " is paused, so Cluster API would do nothing; whoever paused it has to remove its annotation cluster.x-k8s.io/paused"
+		annotation = " is paused, so Cluster API would do nothing: remove its annotation cluster.x-k8s.io/paused"
 		field      = annotation + ", or set its spec.paused to false"
-		ofCluster  = "Cluster/c is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false"
+		ofCluster  = "Cluster/c is paused, so Cluster API would do nothing: set spec.paused to false"
 	)
 	both := []plan.Step{rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")}
 	second := func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused = true }
@@ -173,7 +173,7 @@ func TestPreflight(t *testing.T) {
 	t.Parallel()
 	const (
 		mayNot   = "\n  privileges: the user of this kubeconfig may not delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac"
-		isPaused = "\n  paused: Cluster/c is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false"
+		isPaused = "\n  paused: Cluster/c is paused, so Cluster API would do nothing: set spec.paused to false"
 		isSick   = "\n  health: infrastructure: no network"
 		image    = "\n  node-image: there is none"
 		head     = "cluster ns/c cannot be upgraded as it is; --skip-preflight NAME leaves a check out"

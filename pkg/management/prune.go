@@ -51,7 +51,7 @@ func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 		deployments[deployment.Name] = true
 	}
 	for _, object := range keep {
-		if isKind(object, "MachineDeployment") {
+		if changes.IsKind(object, "MachineDeployment") {
 			delete(deployments, object.GetName())
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -127,8 +126,4 @@ func (x *execution) unchanged(ctx context.Context, wrote []*unstructured.Unstruc
 		return moved
 	}
 	return nil
-}
-
-func isKind(object *unstructured.Unstructured, kind string) bool {
-	return object.GetKind() == kind && object.GroupVersionKind().Group == clusterv1.GroupVersion.Group
 }

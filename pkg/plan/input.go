@@ -96,7 +96,8 @@ type Scope struct {
 	Groups []string
 }
 
-func (s Scope) whole() bool { return !s.ControlPlaneOnly && len(s.Groups) == 0 }
+// Whole reports whether the plan is about all of the cluster.
+func (s Scope) Whole() bool { return !s.ControlPlaneOnly && len(s.Groups) == 0 }
 
 // covers reports whether a plan about some worker node groups is about one of them. A
 // rollout of another group is the business of another run, and nothing waits for it.

@@ -11,7 +11,7 @@ import (
 // scoped cuts the target down to what the plan is to be about; all else stays
 // as it is. It returns also why that cannot be.
 func (in Input) scoped() (Input, []string) {
-	if in.Scope.whole() {
+	if in.Scope.Whole() {
 		return in, nil
 	}
 	wanted := in.Target

@@ -193,5 +193,5 @@ func (p Plan) Unplanned(step int, c state.Cluster) string {
 	if len(differs) == 0 {
 		differs = []string{list(all) + ", which no step brings about together"}
 	}
-	return "Cluster API does otherwise than planned: " + list(differs)
+	return "Cluster API deviates from the plan: " + list(differs)
 }

@@ -180,7 +180,7 @@ func TestUnplanned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff("Cluster API does otherwise than planned: "+test.want, p.Unplanned(0, live(test.live))); diff != "" {
+			if diff := cmp.Diff("Cluster API deviates from the plan: "+test.want, p.Unplanned(0, live(test.live))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

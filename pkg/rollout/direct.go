@@ -195,7 +195,7 @@ func (t *turn) annotateOthers(desired Objects) {
 	const key = clusterv1.MachineSetSkipPreflightChecksAnnotation
 	for _, group := range slices.Sorted(maps.Keys(desired.Others)) {
 		for _, object := range desired.Others[group] {
-			if value, wanted := object.GetAnnotations()[key]; wanted && isKind(object, "MachineDeployment") {
+			if value, wanted := object.GetAnnotations()[key]; wanted && changes.IsKind(object, "MachineDeployment") {
 				t.write(Annotate{object, key, value})
 			}
 		}

@@ -53,9 +53,9 @@ func (p Progress) After(action Action, written ...*unstructured.Unstructured) Pr
 	p = p.clone()
 	for _, object := range written {
 		switch {
-		case isKind(object, "MachineDeployment"), object.GetKind() == "KubeadmControlPlane":
+		case changes.IsKind(object, "MachineDeployment"), object.GetKind() == "KubeadmControlPlane":
 			p.generations[partOf(action)] = object.GetGeneration()
-		case isKind(object, "Cluster"):
+		case changes.IsKind(object, "Cluster"):
 			p.generations[wholeCluster] = object.GetGeneration()
 		}
 	}
@@ -124,8 +124,4 @@ func (p Progress) rested(cluster state.Cluster) bool {
 // seen reports whether the Cluster is known as it was last written.
 func (p Progress) seen(cluster state.Cluster) bool {
 	return cluster.Generation >= p.generations[wholeCluster]
-}
-
-func isKind(object *unstructured.Unstructured, kind string) bool {
-	return object.GetKind() == kind && object.GroupVersionKind().Group == "cluster.x-k8s.io"
 }

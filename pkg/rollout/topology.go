@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -89,7 +90,7 @@ func (t *turn) beginSegment(first int) {
 	for _, object := range slices.Backward(t.Desired[desired].Cluster) {
 		switch {
 		case !t.changed(object):
-		case isKind(object, "Cluster"):
+		case changes.IsKind(object, "Cluster"):
 			waits = true
 			t.write(ApplyTopology{object, through})
 		default:
@@ -208,6 +209,6 @@ func unattached(cluster state.Cluster) state.Cluster {
 
 // clusterOf returns the Cluster among the objects of a cluster.
 func clusterOf(objects []*unstructured.Unstructured) *unstructured.Unstructured {
-	i := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool { return isKind(object, "Cluster") })
+	i := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool { return changes.IsKind(object, "Cluster") })
 	return objects[i]
 }

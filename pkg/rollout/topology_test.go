@@ -44,7 +44,7 @@ func twoSegments() plan.Plan {
 }
 
 // managed is a cluster at versions, whose topology Cluster API has carried over
-// unless told otherwise.
+// unless set.
 func managed(controlPlane, group string, generation int64, settled bool) state.Cluster {
 	part := func(name, version string) state.Part {
 		v := v1alpha1.MustParseVersion(version)
@@ -72,7 +72,7 @@ func TestTopology(t *testing.T) {
 		{"the cache is behind", managed("v1.31.0", "v1.31.0", 0, true), []string{"step 0, through 3"}, nil, false},
 		{"nothing happened yet", managed("v1.31.0", "v1.31.0", 1, false), []string{"step 1, through 3"}, nil, false},
 		{"the control plane", managed("v1.32.0", "v1.31.0", 1, false), []string{"step 2, through 3"}, nil, false},
-		{"another version", managed("v1.32.5", "v1.31.0", 1, false), []string{"Cluster API does otherwise than planned: control-plane is at v1.32.5, and the plan has v1.32.0, then v1.33.0", "step 2, through 3"}, nil, false},
+		{"another version", managed("v1.32.5", "v1.31.0", 1, false), []string{"Cluster API deviates from the plan: control-plane is at v1.32.5, and the plan has v1.32.0, then v1.33.0", "step 2, through 3"}, nil, false},
 		{"the same again", managed("v1.32.5", "v1.31.0", 1, false), []string{"step 2, through 3"}, nil, false},
 		{"as planned again", managed("v1.32.0", "v1.32.0", 1, false), []string{"step 3, through 3"}, nil, false},
 		{"the next segment begins", managed("v1.32.0", "v1.32.0", 1, true), []string{"step 3, through 5"}, []string{"apply Cluster/c"}, false},

@@ -47,7 +47,7 @@ func (t *turn) writeChanged(part string, objects []*unstructured.Unstructured) {
 // writeInPlace writes an object with what it has now of all that machines are replaced
 // for.
 func (t *turn) writeInPlace(part string, object *unstructured.Unstructured) {
-	if isKind(object, "MachineDeployment") {
+	if changes.IsKind(object, "MachineDeployment") {
 		t.write(ApplyInPlace{object, part})
 		return
 	}

@@ -69,7 +69,7 @@ func managedGroups(groups []v1alpha1.WorkerNodeGroupConfiguration, path *field.P
 	}
 	for i, group := range groups {
 		at := path.Index(i)
-		const sequence = "a group with a kubernetesVersion is in nobody's upgrade sequence; remove one of the two"
+		const sequence = "a group with a kubernetesVersion has no place in the upgrade sequence: remove one of the two"
 		if group.Pinned() && group.DeferUpgrade {
 			errs = append(errs, field.Forbidden(at.Child("deferUpgrade"), sequence))
 		}

@@ -67,7 +67,7 @@ func TestSpecClassOfAGroup(t *testing.T) {
 			change(&c.Spec.WorkerNodeGroupConfigurations[1])
 		})
 	}
-	const inNoSequence = ": Forbidden: a group with a kubernetesVersion is in nobody's upgrade sequence; remove one of the two"
+	const inNoSequence = ": Forbidden: a group with a kubernetesVersion has no place in the upgrade sequence: remove one of the two"
 	groups := func(number int) func(*v1alpha1.Cluster) {
 		return fromClass(func(c *v1alpha1.Cluster) {
 			c.Spec.WorkerNodeGroupConfigurations = nil

@@ -29,7 +29,7 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"paused class": {
 			"create cluster", managedSpec, []string{"{name: managed}", "{name: fresh}", "name: handmade", "name: paused"}, 3,
-			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"paused\": Cluster API has not read this ClusterClass, which is paused; whoever paused it has to remove its annotation cluster.x-k8s.io/paused\n",
+			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"paused\": Cluster API has not read this ClusterClass, which is paused: remove its annotation cluster.x-k8s.io/paused\n",
 		},
 		"class with variables that cannot be read": {
 			"create cluster", managedSpec, []string{"{name: managed}", "{name: fresh}", "name: handmade", "name: unread"}, 3,
@@ -121,7 +121,7 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"group pinned and deferred": {
 			"upgrade cluster", managedSpec, []string{ofLarge, ofLarge + "    kubernetesVersion: \"1.31\"\n    deferUpgrade: true\n"}, 2,
-			"cluster.yaml:21: spec.workerNodeGroupConfigurations[1].deferUpgrade: Forbidden: a group with a kubernetesVersion is in nobody's upgrade sequence; remove one of the two\n",
+			"cluster.yaml:21: spec.workerNodeGroupConfigurations[1].deferUpgrade: Forbidden: a group with a kubernetesVersion has no place in the upgrade sequence: remove one of the two\n",
 		},
 		"deferUpgrade without a class": {
 			"upgrade cluster", classicSpec, []string{"  - name: md-0", "  - name: md-0\n    deferUpgrade: true"}, 2,

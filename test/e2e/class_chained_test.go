@@ -31,7 +31,7 @@ func TestClassVersionsExtended(t *testing.T) {
 	applyTo(t, namespace, edited(t, ownClass(t), kubernetesVersions("v1.32.13", "v1.33.13", "v1.34.3", "v1.34.4", "v1.35.4")))
 	release(t, namespace, old)
 
-	const said = "warning: Cluster API does otherwise than planned: control-plane is at v1.34.4, and the plan has "
+	const said = "warning: Cluster API deviates from the plan: control-plane is at v1.34.4, and the plan has "
 	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-extended/chained is at v1.35.4 after ") || strings.Count(r.stderr, said) != 1 {
 		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}

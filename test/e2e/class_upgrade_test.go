@@ -15,8 +15,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/test/observer"
 )
 
-// otherwise is how a program says that Cluster API goes another way.
-const otherwise = "otherwise than planned"
+// deviates is how a program reports that Cluster API does not follow the plan.
+const deviates = "deviates from the plan"
 
 // TestClassUpgradeAcrossFourMinors takes a control plane and two groups of a class from
 // 1.31 to 1.35 with one edit.
@@ -44,11 +44,11 @@ func TestClassUpgradeAcrossFourMinors(t *testing.T) {
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
 	upgrade.until(t, "step 1 of 6: the control plane from v1.31.14 to v1.32.13\n")
 	watch := begin(t, "watch", "cluster", "four", "-n", namespace)
-	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-four-minors/four is at v1.35.4 after ") || strings.Contains(r.stderr, otherwise) {
+	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-four-minors/four is at v1.35.4 after ") || strings.Contains(r.stderr, deviates) {
 		t.Errorf("upgrade: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	assertMade(t, made(), p)
-	if r := watch.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-four-minors/four is at v1.35.4 and as its spec asks for, after ") || strings.Contains(r.stderr, otherwise) {
+	if r := watch.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-four-minors/four is at v1.35.4 and as its spec asks for, after ") || strings.Contains(r.stderr, deviates) {
 		t.Errorf("watch: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	assertMachines(t, shared, namespace, "four", "control-plane v1.35.4", "md-0 v1.35.4", "md-1 v1.35.4")
@@ -126,7 +126,7 @@ func TestClassUpgradeOfTwoGroupsAtOnce(t *testing.T) {
 		}
 		return coming["md-0"] && coming["md-1"]
 	})
-	if r := upgrade.end(t); r.code != 0 || strings.Contains(r.stderr, otherwise) {
+	if r := upgrade.end(t); r.code != 0 || strings.Contains(r.stderr, deviates) {
 		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	assertMade(t, made(), p)
@@ -180,7 +180,7 @@ func TestClassUpgradeStoppedAndResumed(t *testing.T) {
 			t.Errorf("stderr is %q, want %s", r.stderr, want)
 		}
 		release(t, namespace, worker)
-		if r := run.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-stopped/stopped is at v1.35.4 after ") || strings.Contains(r.stderr, otherwise) {
+		if r := run.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-stopped/stopped is at v1.35.4 after ") || strings.Contains(r.stderr, deviates) {
 			t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 		}
 	})

@@ -123,7 +123,7 @@ func TestCreateInterruptedAndTimedOut(t *testing.T) {
 
 	r := cli(t, 5, append(args, "--timeout", "3s")...)
 	ends := regexp.MustCompile(`\nerror: timed out (while .+; run the same command again to go on|` +
-		`waiting for .+; Cluster API goes on creating cluster interrupted/stopped: run the same command again to go on watching)\n$`)
+		`(waiting for .+|before anything was seen of it); Cluster API goes on creating cluster interrupted/stopped: run the same command again to go on watching)\n$`)
 	if !ends.MatchString(r.stderr) {
 		t.Errorf("stderr is %q, want the end %s", r.stderr, ends)
 	}

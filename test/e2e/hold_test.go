@@ -98,14 +98,14 @@ func TestHoldNobodyKeeps(t *testing.T) {
 	spec := clusterSpec{name: "held", version: "1.33", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}}}
 	cli(t, 0, "create", "cluster", "-n", namespace, "-f", spec.path(t))
 	r := cli(t, 3, "hold", "cluster", "held", "-n", namespace, "--before", "workers", "--reason", "x")
-	if want := "error: cluster class-holds/held is from a ClusterClass, and Cluster API asks nobody before workers: run 'clusterctl-x serve runtime-extension --register', or deploy it as docs/runtime-extension.md says\n"; !strings.HasSuffix(r.stderr, want) {
+	if want := "error: cluster class-holds/held is from a ClusterClass, and Cluster API calls no runtime extension before workers: run 'clusterctl-x serve runtime-extension --register', or deploy it as docs/runtime-extension.md says\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("stderr is %q, want the end %q", r.stderr, want)
 	}
 	cli(t, 0, "hold", "cluster", "held", "-n", namespace, "--before", "upgrade", "--reason", "backup first")
 	kubectl(t, shared, nil, "annotate", "cluster", "held", "-n", namespace, "clusterctl-x.io/hold-after-control-plane=look first")
 	spec.version = "1.34"
 	run := begin(t, "upgrade", "cluster", "-n", namespace, "-f", spec.path(t))
-	run.until(t, "warning: Cluster API asks nobody after control plane, so the upgrade does not wait there, although cluster class-holds/held is held after control plane: look first; ")
+	run.until(t, "warning: Cluster API calls no runtime extension after control plane, so the upgrade does not wait there, although cluster class-holds/held is held after control plane: look first; ")
 	run.until(t, ": backup first; 'clusterctl-x release cluster held -n class-holds --before upgrade' lifts it\n")
 	assertHeld(t, shared, namespace, "held", "before-upgrade", "backup first")
 	assertCondition(t, shared, namespace, "held", clusterv1.ClusterTopologyReconciledCondition, "annotation before-upgrade.hook.cluster.cluster.x-k8s.io/clusterctl-x is set")

@@ -82,7 +82,7 @@ func upgradedAround(t *testing.T, namespace string, spec clusterSpec) {
 	})
 	t.Run("Remediation During Upgrades", func(t *testing.T) {
 		kubectl(t, shared, nil, "delete", "machine", gone, "-n", namespace, "--wait=false")
-		if r := upgrade.end(t); r.code != 0 || strings.Contains(r.stderr, otherwise) {
+		if r := upgrade.end(t); r.code != 0 || strings.Contains(r.stderr, deviates) {
 			t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 		}
 		assertMachines(t, shared, namespace, "pins", "control-plane v1.34.4", "md-0 v1.34.4", "md-1 v1.31.14", "md-1 v1.31.14", "md-1 v1.31.14")

@@ -63,7 +63,7 @@ func TestRuntimeExtension(t *testing.T) {
 	}
 	serve()
 	upgrade.until(t, "Cluster API carries over the topology again\n")
-	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster extension/c1 is at v1.34.4 after ") || strings.Contains(r.stderr, otherwise) {
+	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster extension/c1 is at v1.34.4 after ") || strings.Contains(r.stderr, deviates) {
 		t.Errorf("upgrade: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	for _, config := range list[runtimev1.ExtensionConfig](t, shared, metav1.NamespaceAll, "extensionconfigs") {

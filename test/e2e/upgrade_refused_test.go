@@ -210,7 +210,7 @@ func pausedCluster(t *testing.T, namespace string, spec clusterSpec) {
 	spec.version = "1.35"
 	file := spec.path(t)
 	setPaused(t, namespace, "refused", true)
-	refused(t, 3, namespace, file, cannot+"  paused: Cluster/refused is paused, so Cluster API would do nothing; whoever paused it has to set spec.paused to false\n")
+	refused(t, 3, namespace, file, cannot+"  paused: Cluster/refused is paused, so Cluster API would do nothing: set spec.paused to false\n")
 	allowed(t, namespace, file, "--skip-preflight", "paused")
 	setPaused(t, namespace, "refused", false)
 	allowed(t, namespace, file)

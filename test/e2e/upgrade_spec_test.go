@@ -15,9 +15,9 @@ import (
 // clusterSpec is a file to be edited.
 type clusterSpec struct {
 	name, version string
-	controlPlanes int // 1 unless told otherwise
+	controlPlanes int // 1 unless set
 	groups        []groupSpec
-	pods          string // network; one of its own unless told otherwise
+	pods          string // network; one of its own unless set
 	class         string // what spec.clusterClass has, such as "name: inmemory"
 	ownClass      bool   // the class is none of clusterctl-x: with no datacenterRef
 	more          string // further lines of the spec
@@ -26,7 +26,7 @@ type clusterSpec struct {
 
 type groupSpec struct {
 	name, version string
-	count         int               // 1 unless told otherwise
+	count         int               // 1 unless set
 	autoscaled    bool              // with no count then
 	labels        map[string]string // at most one
 	more          string            // further fields, in one line

@@ -81,7 +81,7 @@ func (a *App) setUpLog() error {
 	if a.Options.Verbosity == 0 {
 		klog.SetOutput(io.Discard)
 		klog.LogToStderr(false)
-		// klog writes errors to stderr whatever its output is, unless it is told.
+		// klog writes errors to stderr whatever its output is, unless stderrthreshold is set.
 		flags := flag.NewFlagSet("", flag.ContinueOnError)
 		klog.InitFlags(flags)
 		return flags.Set("stderrthreshold", "FATAL")

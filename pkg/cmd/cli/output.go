@@ -110,7 +110,7 @@ func (a *App) Warning(format string, args ...any) { a.Tell(fmt.Sprintf("warning:
 // WarnText is Warning for a text that is complete.
 func (a *App) WarnText(text string) { a.Warning("%s", text) }
 
-// WarnAll says what is read of a spec and not acted on, or acts otherwise than expected.
+// WarnAll prints the warnings about a spec.
 func (a *App) WarnAll(warnings []strictyaml.Warning) {
 	for _, warning := range warnings {
 		a.Warning("%s", warning)

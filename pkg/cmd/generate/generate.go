@@ -76,9 +76,9 @@ func guardrails(a *cli.App) *cobra.Command {
 
 They are ValidatingAdmissionPolicies, which the API server of a management cluster
 (1.30 or newer) evaluates by itself. They refuse changes of versions that move down
-or break the policy, whoever makes them, and let everything else through. The
-embedded management cluster has them. Whoever applies them must be an administrator
-of the management cluster. docs/guardrails.md says more.`,
+or break the policy, whichever tool makes them, and let everything else through. The
+embedded management cluster has them. Applying them takes an administrator of the
+management cluster. docs/guardrails.md says more.`,
 		Example: "  clusterctl-x generate guardrails | kubectl apply --server-side -f -",
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -62,7 +62,7 @@ func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, err
 	if o.From != "" {
 		return o.objectsOfStep(ctx)
 	}
-	if !o.Whole() || o.LatestPatches {
+	if !o.Scope.Whole() || o.LatestPatches {
 		return nil, cli.Usagef("--control-plane-only, --worker-node-groups and --latest-patches are about the steps of an upgrade: use them with --from and --step")
 	}
 	spec, resolved, err := o.ValidSpec(o.File)

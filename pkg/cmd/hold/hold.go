@@ -65,7 +65,7 @@ docs/runtime-extension.md says more.`,
 			reason = strings.Join(strings.Fields(reason), " ")
 			switch {
 			case reason == "":
-				return cli.Usagef("'%s' needs --reason: whoever finds the upgrade waiting wants to know", cmd.CommandPath())
+				return cli.Usagef("'%s' needs --reason: it is shown to everyone who finds the upgrade waiting", cmd.CommandPath())
 			case len(reason) > maxHoldReason:
 				return cli.Usagef("--reason has %d bytes, and may have %d", len(reason), maxHoldReason)
 			}
@@ -73,7 +73,7 @@ docs/runtime-extension.md says more.`,
 		},
 	}
 	places.add(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds the upgrade waiting")
+	cmd.Flags().StringVar(&reason, "reason", "", "why the upgrade is held; shown wherever it is seen waiting")
 	return cli.Group("hold", "Hold up the upgrades of a cluster", cmd)
 }
 

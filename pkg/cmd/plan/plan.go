@@ -45,9 +45,6 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Whole reports whether the upgrade is about all of the cluster.
-func (f *Flags) Whole() bool { return !f.Scope.ControlPlaneOnly && len(f.Scope.Groups) == 0 }
-
 // Live plans the upgrade of a live cluster.
 func (f *Flags) Live(ctx context.Context, a *cli.App) (*lifecycle.Service, lifecycle.Upgrade, error) {
 	spec, err := a.ReadSpec(f.File)
@@ -134,7 +131,7 @@ func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 }
 
 // save writes the plan, all of it or nothing. What it returns has no path, since the
-// file that is written first has one that nobody named.
+// file that is written first has a temporary path.
 func save(file string, p plan.Plan) error {
 	data, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {

@@ -169,7 +169,7 @@ func (o *options) carryOut(ctx context.Context, service *lifecycle.Service, u li
 	}
 	progress.Close()
 	switch {
-	case err == nil && !o.Whole():
+	case err == nil && !o.Scope.Whole():
 		return o.Result("cluster %s: done after %s: %s", u.Key, time.Since(began).Round(time.Second), view.Steps(u.Plan.Steps))
 	case err == nil:
 		return o.Result("cluster %s is at %s after %s", u.Key, u.Plan.To.ControlPlane, time.Since(began).Round(time.Second))

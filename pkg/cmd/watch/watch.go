@@ -47,7 +47,7 @@ func run(ctx context.Context, a *cli.App, name string) error {
 	}
 	switch {
 	case errors.Is(err, management.ErrTimeout) && seen.Cluster.Name == "":
-		return fmt.Errorf("%w; nothing was seen of cluster %s yet", err, key)
+		return fmt.Errorf("%w before anything was seen of cluster %s", err, key)
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, seen.Cluster.Waiting())
 	case errors.Is(err, context.Canceled):
@@ -66,7 +66,7 @@ func watched(w lifecycle.Watched, key types.NamespacedName, after time.Duration)
 	case w.Unknown != nil:
 		return fmt.Sprintf("cluster %s is at %s after %s; whether that is all that was asked for cannot be told: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
 	case !w.Left.Empty():
-		return fmt.Sprintf("cluster %s is at %s after %s, and nobody takes the next step (%s): 'clusterctl-x upgrade cluster' does", key, w.Cluster.ControlPlane.Version, after, w.Left.Steps[0])
+		return fmt.Sprintf("cluster %s is at %s after %s, and no run takes the next step (%s): run 'clusterctl-x upgrade cluster' to continue", key, w.Cluster.ControlPlane.Version, after, w.Left.Steps[0])
 	default:
 		return fmt.Sprintf("cluster %s is at %s and as its spec asks for, after %s", key, w.Cluster.ControlPlane.Version, after)
 	}
@@ -92,7 +92,7 @@ func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout) && last.Name == "":
-		return fmt.Errorf("%w; nothing was seen of it yet, and Cluster API goes on %s cluster %s: run the same command again to go on watching", err, w.GoesOn, key)
+		return fmt.Errorf("%w before anything was seen of it; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, w.GoesOn, key)
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w waiting for %s; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, last.Waiting(), w.GoesOn, key)
 	case errors.Is(err, context.Canceled):
