@@ -8,7 +8,6 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -76,7 +75,7 @@ func liveWithoutLabel(t *testing.T, s Spec) []*unstructured.Unstructured {
 	for _, object := range live {
 		if object.GetKind() == "MachineDeployment" {
 			labels := object.GetLabels()
-			delete(labels, management.WorkerNodeGroupLabel)
+			delete(labels, v1alpha1.WorkerNodeGroupLabel)
 			object.SetLabels(labels)
 		}
 	}

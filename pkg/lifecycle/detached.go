@@ -92,7 +92,7 @@ func (d detachedGroups) generate(ctx context.Context, class topology.Class, clus
 	for _, entry := range cluster.Spec.Topology.Workers.MachineDeployments {
 		if entry.Name == group {
 			entry = *entry.DeepCopy()
-			delete(entry.Metadata.Annotations, management.PinnedAnnotation)
+			delete(entry.Metadata.Annotations, v1alpha1.PinnedAnnotation)
 			workers.MachineDeployments = []clusterv1.MachineDeploymentTopology{entry}
 		}
 	}
@@ -118,9 +118,9 @@ func (d detachedGroups) group(ctx context.Context, group string, version v1alpha
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		labels[management.ClusterLabel] = d.cluster.Name
+		labels[v1alpha1.ClusterLabel] = d.cluster.Name
 		if !changes.IsTemplate(object.GetKind()) {
-			labels[management.WorkerNodeGroupLabel] = group
+			labels[v1alpha1.WorkerNodeGroupLabel] = group
 		}
 		if name := d.names[group]; name != "" && object.GetName() == d.cluster.Name+"-"+group {
 			object.SetName(name)
@@ -177,10 +177,10 @@ func detached(deployment *unstructured.Unstructured, labels map[string]string, c
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[management.ClassContentAnnotation] = content
+	annotations[v1alpha1.ClassContentAnnotation] = content
 	annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = management.SkippedPreflightChecks
 	deployment.SetAnnotations(annotations)
-	return unstructured.SetNestedField(deployment.Object, "", "spec", "template", "metadata", "annotations", management.DetachedAnnotation)
+	return unstructured.SetNestedField(deployment.Object, "", "spec", "template", "metadata", "annotations", v1alpha1.DetachedAnnotation)
 }
 
 // at returns the objects of the groups that the topology does not have at a point, each at

@@ -74,7 +74,7 @@ func withoutContent(found []Change) []Change {
 	if !slices.ContainsFunc(found, func(c Change) bool { return c.Rolling }) {
 		return found
 	}
-	return slices.DeleteFunc(found, func(c Change) bool { return c.Path == "metadata.annotations."+management.ClassContentAnnotation })
+	return slices.DeleteFunc(found, func(c Change) bool { return c.Path == "metadata.annotations."+v1alpha1.ClassContentAnnotation })
 }
 
 // compareClass compares what the class makes of a group that is in the topology, at a

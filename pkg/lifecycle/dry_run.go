@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
@@ -52,7 +52,7 @@ func underPause(objects []*unstructured.Unstructured) []*unstructured.Unstructur
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[management.PauseAnnotation] = "dry run of a return"
+		annotations[v1alpha1.PauseAnnotation] = "dry run of a return"
 		marked[i].SetAnnotations(annotations)
 	}
 	return marked

@@ -72,7 +72,7 @@ func withoutParts(found []management.Change, cluster *unstructured.Unstructured)
 			continue
 		}
 		kept[i].Fields = slices.DeleteFunc(slices.Clone(change.Fields), func(f changes.Field) bool {
-			ofPause := f.Path == "spec.paused" || strings.Contains(f.Path, management.PauseAnnotation)
+			ofPause := f.Path == "spec.paused" || strings.Contains(f.Path, v1alpha1.PauseAnnotation)
 			return ofPause || f.Path == "spec.topology.version" || strings.HasPrefix(f.Path, "spec.topology.workers") || strings.HasPrefix(f.Path, "spec.topology.controlPlane")
 		})
 	}
@@ -202,7 +202,7 @@ func topologyParts(cluster *clusterv1.Cluster) (map[string]*unstructured.Unstruc
 	for _, group := range cluster.Spec.Topology.Workers.MachineDeployments {
 		entry := group.DeepCopy()
 		entry.Replicas = nil
-		for _, annotation := range []string{clusterv1.ClusterTopologyDeferUpgradeAnnotation, clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation, management.PinnedAnnotation} {
+		for _, annotation := range []string{clusterv1.ClusterTopologyDeferUpgradeAnnotation, clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation, v1alpha1.PinnedAnnotation} {
 			delete(entry.Metadata.Annotations, annotation)
 		}
 		if len(entry.Metadata.Annotations) == 0 {

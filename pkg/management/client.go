@@ -29,29 +29,9 @@ import (
 // FieldOwner is the name under which clusterctl-x owns fields.
 const FieldOwner = client.FieldOwner("clusterctl-x")
 
-// Labels of the objects of a cluster.
-const (
-	ClusterLabel           = "clusterctl-x.io/cluster"            // the cluster's name
-	ManagementClusterLabel = "clusterctl-x.io/management-cluster" // the name of the cluster that manages it
-	WorkerNodeGroupLabel   = "clusterctl-x.io/worker-node-group"  // the group's name, on MachineDeployments
-)
-
-// Annotations of clusterctl-x.
-const (
-	// PauseAnnotation of a Cluster says why clusterctl-x paused it: a state.Pause, as
-	// JSON.
-	PauseAnnotation = "clusterctl-x.io/paused"
-	// ClassContentAnnotation of the MachineDeployment of a detached group is a hash of
-	// the ClusterClass that its templates were made from.
-	ClassContentAnnotation = "clusterctl-x.io/class-content"
-	// SkippedPreflightChecks lets a detached group have machines of another version
-	// than the control plane.
-	SkippedPreflightChecks = string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew) + "," + string(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew)
-	// PinnedAnnotation is on entries of a topology that have a version of their own.
-	PinnedAnnotation = "clusterctl-x.io/pinned"
-	// DetachedAnnotation is on the machines of a detached group.
-	DetachedAnnotation = "clusterctl-x.io/detached"
-)
+// SkippedPreflightChecks lets a detached group have machines of another version
+// than the control plane.
+const SkippedPreflightChecks = string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew) + "," + string(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew)
 
 // requestTimeout bounds every request but watches, so that an API server that
 // accepts connections and never answers is an error and not a hang.

@@ -19,6 +19,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -82,7 +83,7 @@ func (c *Client) DeleteCluster(ctx context.Context, key client.ObjectKey, deleti
 
 func (c *Client) checkManagesNone(ctx context.Context, key client.ObjectKey) error {
 	var managed clusterv1.ClusterList
-	if err := c.List(ctx, &managed, client.MatchingLabels{ManagementClusterLabel: key.Name}); err != nil {
+	if err := c.List(ctx, &managed, client.MatchingLabels{v1alpha1.ManagementClusterLabel: key.Name}); err != nil {
 		return c.explain(ctx, fmt.Errorf("looking for clusters that %s manages: %w", key, err))
 	}
 	var names []string
@@ -159,7 +160,7 @@ func describe(objects []metav1.PartialObjectMetadata) string {
 func (c *Client) belongings(ctx context.Context, kinds []schema.GroupVersionKind, key client.ObjectKey) ([]metav1.PartialObjectMetadata, error) {
 	var all []metav1.PartialObjectMetadata
 	seen := map[string]bool{}
-	for _, label := range []string{ClusterLabel, clusterv1.ClusterNameLabel} {
+	for _, label := range []string{v1alpha1.ClusterLabel, clusterv1.ClusterNameLabel} {
 		named, err := labels.NewRequirement(label, selection.Equals, []string{key.Name})
 		if err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
@@ -235,7 +236,7 @@ func (x *execution) pause(ctx context.Context, a rollout.Pause) ([]*unstructured
 	for _, field := range []struct {
 		value any
 		path  []string
-	}{{true, []string{"spec", "paused"}}, {string(mark), []string{"metadata", "annotations", PauseAnnotation}}} {
+	}{{true, []string{"spec", "paused"}}, {string(mark), []string{"metadata", "annotations", v1alpha1.PauseAnnotation}}} {
 		if err := unstructured.SetNestedField(paused.Object, field.value, field.path...); err != nil {
 			return nil, err
 		}

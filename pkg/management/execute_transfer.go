@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
@@ -102,7 +103,7 @@ func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured
 		if err != nil {
 			return err
 		}
-		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, ClusterLabel, x.key.Name))
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, v1alpha1.ClusterLabel, x.key.Name))
 		if err := whileHeld(ctx, func() error { return x.c.Patch(ctx, template, patch, FieldOwner) }); err != nil {
 			return fmt.Errorf("labelling %s: %w", changes.ObjectName(template), err)
 		}
@@ -117,9 +118,9 @@ func (x *execution) hand(object *unstructured.Unstructured, group string, to gro
 	from, by := FieldOwner, topologyOwner
 	if to == ofSpec {
 		from, by = topologyOwner, FieldOwner
-		labels[ClusterLabel], labels[WorkerNodeGroupLabel] = x.key.Name, group
+		labels[v1alpha1.ClusterLabel], labels[v1alpha1.WorkerNodeGroupLabel] = x.key.Name, group
 	} else {
-		delete(labels, ClusterLabel)
+		delete(labels, v1alpha1.ClusterLabel)
 	}
 	object.SetLabels(labels)
 	return giveFields(object, string(from), string(by))
@@ -143,14 +144,14 @@ func handDeployment(deployment *unstructured.Unstructured, group string, to grou
 	if to == ofSpec {
 		delete(labels, clusterv1.ClusterTopologyOwnedLabel)
 		delete(labels, clusterv1.ClusterTopologyMachineDeploymentNameLabel)
-		ofMachines[DetachedAnnotation] = ""
+		ofMachines[v1alpha1.DetachedAnnotation] = ""
 		annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation] = SkippedPreflightChecks
 		// Cluster API takes its finalizer away from its own groups only.
 		deployment.SetFinalizers(slices.DeleteFunc(deployment.GetFinalizers(), func(name string) bool { return name == clusterv1.MachineDeploymentTopologyFinalizer }))
 	} else {
 		labels[clusterv1.ClusterTopologyOwnedLabel], labels[clusterv1.ClusterTopologyMachineDeploymentNameLabel] = "", group
-		delete(ofMachines, DetachedAnnotation)
-		delete(annotations, ClassContentAnnotation)
+		delete(ofMachines, v1alpha1.DetachedAnnotation)
+		delete(annotations, v1alpha1.ClassContentAnnotation)
 		delete(annotations, clusterv1.MachineSetSkipPreflightChecksAnnotation)
 	}
 	deployment.SetLabels(labels)

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // TestGiveFields: what one manager applied is another one's afterwards, with what
@@ -67,7 +69,7 @@ func TestHandDeployment(t *testing.T) {
 			"annotations": map[string]any{"mine": "y", clusterv1.MachineSetSkipPreflightChecksAnnotation: "KubeadmVersionSkew,ControlPlaneVersionSkew"},
 			"finalizers":  []any{"cluster.x-k8s.io/machinedeployment"},
 		},
-		"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"mine": "z", DetachedAnnotation: ""}}}},
+		"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"mine": "z", v1alpha1.DetachedAnnotation: ""}}}},
 	}}
 	object := owned()
 	for range 2 { // once more, after a run that was stopped
@@ -101,7 +103,7 @@ func TestGiveVersions(t *testing.T) {
 	if err != nil || !given {
 		t.Fatalf("given %t: %v", given, err)
 	}
-	want := cluster(map[string]any{"name": "md-0"}, map[string]any{"name": "md-1", "version": "v1.33.1", "metadata": map[string]any{"annotations": map[string]any{"a": "b", PinnedAnnotation: ""}}})
+	want := cluster(map[string]any{"name": "md-0"}, map[string]any{"name": "md-1", "version": "v1.33.1", "metadata": map[string]any{"annotations": map[string]any{"a": "b", v1alpha1.PinnedAnnotation: ""}}})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cluster (-want +got):\n%s", diff)
 	}

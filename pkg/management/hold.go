@@ -16,13 +16,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
-
-// HeldCondition of a Cluster is true while an upgrade that clusterctl-x runs waits at
-// a hold. Its reason is the hook of Cluster API at that place, its message the hold.
-// Where Cluster API runs the upgrade its own condition TopologyReconciled says it.
-const HeldCondition = "clusterctl-x.io/Held"
 
 // Hold holds up the upgrades of a cluster at a place, for a reason. It is false where
 // the cluster is held there already by the same person for the same reason.
@@ -77,7 +73,7 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 		return nil, c.explain(ctx, fmt.Errorf("releasing cluster %s: %w", key, err))
 	}
 	if err := c.forgetHeld(ctx, key, cluster, lifted); err != nil {
-		return nil, c.explain(ctx, fmt.Errorf("taking condition %s of cluster %s away: %w", HeldCondition, key, err))
+		return nil, c.explain(ctx, fmt.Errorf("taking condition %s of cluster %s away: %w", v1alpha1.HeldCondition, key, err))
 	}
 	for _, hold := range lifted {
 		c.tell(ctx, key, string(cluster.UID), "Released", fmt.Sprintf("%s lifted what was %s", person(), hold))
@@ -88,7 +84,7 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 // forgetHeld takes the condition about a hold that was lifted away: whoever ran the
 // upgrade may be gone. A run that waits at another one by now tells of that again.
 func (c *Client) forgetHeld(ctx context.Context, key client.ObjectKey, cluster *clusterv1.Cluster, lifted []state.Hold) error {
-	waits := meta.FindStatusCondition(cluster.Status.Conditions, HeldCondition)
+	waits := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha1.HeldCondition)
 	if waits == nil || !slices.ContainsFunc(lifted, func(h state.Hold) bool { return h.Point.Hook() == waits.Reason }) {
 		return nil
 	}
@@ -137,7 +133,7 @@ func holdsOf(cluster *clusterv1.Cluster) []state.Hold {
 // heldBy is the hold that a condition of the Cluster says its upgrade waits at; nil
 // where there is none, or it was lifted since.
 func heldBy(cluster *clusterv1.Cluster, holds []state.Hold) *state.Hold {
-	condition := meta.FindStatusCondition(cluster.Status.Conditions, HeldCondition)
+	condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha1.HeldCondition)
 	if condition == nil || condition.Status != metav1.ConditionTrue {
 		return nil
 	}
@@ -158,7 +154,7 @@ func (c *Client) tellHeld(ctx context.Context, key client.ObjectKey, hold *state
 	conditions := []any{}
 	if hold != nil {
 		conditions = append(conditions, map[string]any{
-			"type": HeldCondition, "status": string(metav1.ConditionTrue), "reason": hold.Point.Hook(), "message": hold.String(),
+			"type": v1alpha1.HeldCondition, "status": string(metav1.ConditionTrue), "reason": hold.Point.Hook(), "message": hold.String(),
 			"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 		})
 	}

@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // wholeCluster stands for the cluster as a whole where a worker node group is named.
@@ -58,7 +60,7 @@ func (l *lock) ofAnother(lease coordinationv1.Lease) bool {
 // leasesOf are all Leases of a cluster.
 func (c *Client) leasesOf(ctx context.Context, key client.ObjectKey) ([]coordinationv1.Lease, error) {
 	var list coordinationv1.LeaseList
-	err := c.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{ClusterLabel: key.Name})
+	err := c.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.ClusterLabel: key.Name})
 	return list.Items, err
 }
 
@@ -106,7 +108,7 @@ func (l *lock) write(ctx context.Context) error {
 	sent := time.Now()
 	for i := range l.leases {
 		lease := &l.leases[i]
-		metav1.SetMetaDataLabel(&lease.ObjectMeta, ClusterLabel, l.key.Name)
+		metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.ClusterLabel, l.key.Name)
 		lease.OwnerReferences = l.owners
 		lease.Spec.HolderIdentity = new(l.identity)
 		lease.Spec.LeaseDurationSeconds = new(int32(lockDuration / time.Second))

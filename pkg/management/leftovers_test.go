@@ -15,6 +15,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // leftovers is a namespace of cluster "a" in which deleting works at once.
@@ -49,7 +51,7 @@ func (l *leftovers) client() *Client {
 			o.ApplyOptions(options)
 			list := into.(*metav1.PartialObjectMetadataList)
 			kind := strings.TrimSuffix(list.Kind, "List")
-			if kind == "ConfigMap" && strings.HasPrefix(o.LabelSelector.String(), ClusterLabel) {
+			if kind == "ConfigMap" && strings.HasPrefix(o.LabelSelector.String(), v1alpha1.ClusterLabel) {
 				l.rounds++
 				if l.list != nil {
 					if err := l.list(ctx, l.rounds); err != nil {
@@ -106,30 +108,30 @@ func TestRemoveLeftovers(t *testing.T) {
 	}{
 		"nothing": {leftovers{}, result{Rounds: 1}},
 		"of others": {
-			leftovers{objects: []metav1.PartialObjectMetadata{leftover("Secret", "s", "other", as), leftover("Secret", "b", ClusterLabel, func(m *metav1.PartialObjectMetadata) { m.Labels[ClusterLabel] = "b" })}},
+			leftovers{objects: []metav1.PartialObjectMetadata{leftover("Secret", "s", "other", as), leftover("Secret", "b", v1alpha1.ClusterLabel, func(m *metav1.PartialObjectMetadata) { m.Labels[v1alpha1.ClusterLabel] = "b" })}},
 			result{Rounds: 1, Left: 2},
 		},
 		// What a ClusterResourceSet owns may be the user's.
 		"each kind in its own way": {
 			leftovers{objects: []metav1.PartialObjectMetadata{
-				leftover("DevMachineTemplate", "m", ClusterLabel, as), leftover("ClusterResourceSet", "r", ClusterLabel, as),
-				leftover("Secret", "s", clusterv1.ClusterNameLabel, as), leftover("ConfigMap", "c", ClusterLabel, as),
+				leftover("DevMachineTemplate", "m", v1alpha1.ClusterLabel, as), leftover("ClusterResourceSet", "r", v1alpha1.ClusterLabel, as),
+				leftover("Secret", "s", clusterv1.ClusterNameLabel, as), leftover("ConfigMap", "c", v1alpha1.ClusterLabel, as),
 			}},
 			result{Rounds: 2, Deleted: []string{"ClusterResourceSet/r Orphan", "ConfigMap/c Background", "DevMachineTemplate/m Background", "Secret/s Background"}},
 		},
 		"with both labels": {
-			leftovers{objects: []metav1.PartialObjectMetadata{leftover("Secret", "s", ClusterLabel, func(m *metav1.PartialObjectMetadata) { m.Labels[clusterv1.ClusterNameLabel] = "a" })}},
+			leftovers{objects: []metav1.PartialObjectMetadata{leftover("Secret", "s", v1alpha1.ClusterLabel, func(m *metav1.PartialObjectMetadata) { m.Labels[clusterv1.ClusterNameLabel] = "a" })}},
 			result{Rounds: 2, Deleted: []string{"Secret/s Background"}},
 		},
 		"what goes by itself": {
 			leftovers{objects: []metav1.PartialObjectMetadata{
-				leftover("Secret", "owned", ClusterLabel, owned), leftover("ConfigMap", "leaving", ClusterLabel, leaving), leftover("Secret", "s", ClusterLabel, as),
+				leftover("Secret", "owned", v1alpha1.ClusterLabel, owned), leftover("ConfigMap", "leaving", v1alpha1.ClusterLabel, leaving), leftover("Secret", "s", v1alpha1.ClusterLabel, as),
 			}},
 			result{Err: "timed out: still there: ConfigMap/leaving (finalizers x, y), Secret/owned", Rounds: 3, Left: 2, Deleted: []string{"Secret/s Background"}},
 		},
 		"no answer at the end": {
 			leftovers{
-				objects: []metav1.PartialObjectMetadata{leftover("Secret", "owned", ClusterLabel, owned)},
+				objects: []metav1.PartialObjectMetadata{leftover("Secret", "owned", v1alpha1.ClusterLabel, owned)},
 				list: func(ctx context.Context, round int) error {
 					if round < 3 {
 						return nil
@@ -150,15 +152,15 @@ func TestRemoveLeftovers(t *testing.T) {
 		"kind that is gone": {
 			leftovers{list: func(context.Context, int) error {
 				return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "")
-			}, objects: []metav1.PartialObjectMetadata{leftover("Secret", "s", ClusterLabel, as)}},
+			}, objects: []metav1.PartialObjectMetadata{leftover("Secret", "s", v1alpha1.ClusterLabel, as)}},
 			result{Rounds: 2, Deleted: []string{"Secret/s Background"}},
 		},
 		"may not be deleted": {
-			leftovers{objects: []metav1.PartialObjectMetadata{leftover("ConfigMap", "c", ClusterLabel, as)}, deleteErr: forbidden},
+			leftovers{objects: []metav1.PartialObjectMetadata{leftover("ConfigMap", "c", v1alpha1.ClusterLabel, as)}, deleteErr: forbidden},
 			result{Err: "deleting ConfigMap/c: configmaps is forbidden: <nil>; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig", Rounds: 1, Deleted: []string{"ConfigMap/c Background"}},
 		},
 		"deleted by somebody else": {
-			leftovers{objects: []metav1.PartialObjectMetadata{leftover("ConfigMap", "c", ClusterLabel, as)}, deleteErr: apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "c")},
+			leftovers{objects: []metav1.PartialObjectMetadata{leftover("ConfigMap", "c", v1alpha1.ClusterLabel, as)}, deleteErr: apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "c")},
 			result{Rounds: 2, Deleted: []string{"ConfigMap/c Background"}},
 		},
 	}

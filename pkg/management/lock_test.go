@@ -14,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // locked says what came of a try to lock.
@@ -213,7 +215,7 @@ func TestLockIsALease(t *testing.T) {
 		who := l.holder()
 		want := &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: "ns", Name: "c-clusterctl-x", ResourceVersion: "3", Labels: map[string]string{ClusterLabel: "c"},
+				Namespace: "ns", Name: "c-clusterctl-x", ResourceVersion: "3", Labels: map[string]string{v1alpha1.ClusterLabel: "c"},
 				OwnerReferences: ownedByTheCluster(),
 			},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &who, LeaseDurationSeconds: new(int32(15)), RenewTime: new(metav1.NewMicroTime(began.Add(10 * time.Second)))},

@@ -10,6 +10,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
@@ -56,5 +57,5 @@ func clusterOf(object *unstructured.Unstructured) string {
 			owner = reference.Name
 		}
 	}
-	return cmp.Or(named, object.GetLabels()[clusterv1.ClusterNameLabel], object.GetLabels()[ClusterLabel], owner)
+	return cmp.Or(named, object.GetLabels()[clusterv1.ClusterNameLabel], object.GetLabels()[v1alpha1.ClusterLabel], owner)
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
@@ -42,7 +43,7 @@ func TestNamesAreFree(t *testing.T) {
 		"its own control plane":         {live: object("KubeadmControlPlane", "demo-x"), exists: true},
 		"of another, by its spec":       {live: of(object("MachineDeployment", "demo-x-md-0"), nil, map[string]any{"clusterName": "demo"}), want: "MachineDeployment/demo-x-md-0" + taken},
 		"of another, by its label":      {live: of(object("DevCluster", "demo-x"), map[string]string{clusterv1.ClusterNameLabel: "demo"}, nil), want: "DevCluster/demo-x" + taken},
-		"of another, by our label":      {live: of(object("ConfigMap", "demo-x-cni"), map[string]string{ClusterLabel: "demo"}, nil), want: "ConfigMap/demo-x-cni" + taken},
+		"of another, by our label":      {live: of(object("ConfigMap", "demo-x-cni"), map[string]string{v1alpha1.ClusterLabel: "demo"}, nil), want: "ConfigMap/demo-x-cni" + taken},
 		"of another, by its owner":      {live: owned, want: "Secret/demo-x-data" + taken},
 		"of another, beside a Cluster":  {live: of(object("MachineDeployment", "demo-x-md-0"), nil, map[string]any{"clusterName": "demo"}), exists: true, want: "MachineDeployment/demo-x-md-0" + taken},
 		"control plane without Cluster": {live: object("KubeadmControlPlane", "demo-x"), want: "KubeadmControlPlane/demo-x exists, and there is no Cluster ns/demo-x that it could belong to; give the new cluster another name, or delete KubeadmControlPlane/demo-x with kubectl"},

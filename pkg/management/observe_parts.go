@@ -21,7 +21,7 @@ func (s snapshot) state() state.Cluster {
 		Name:         s.cluster.Name,
 		Namespace:    s.cluster.Namespace,
 		UID:          string(s.cluster.UID),
-		Foreign:      s.cluster.Labels[ClusterLabel] == "",
+		Foreign:      s.cluster.Labels[v1alpha1.ClusterLabel] == "",
 		Generation:   s.cluster.Generation,
 		Created:      s.cluster.CreationTimestamp.Time,
 		Phase:        s.cluster.Status.Phase,
@@ -42,7 +42,7 @@ func (s snapshot) state() state.Cluster {
 	for _, set := range s.resourceSets {
 		c.AddOns = append(c.AddOns, s.addOn(set))
 	}
-	c.ToldHeld = meta.IsStatusConditionTrue(s.cluster.Status.Conditions, HeldCondition)
+	c.ToldHeld = meta.IsStatusConditionTrue(s.cluster.Status.Conditions, v1alpha1.HeldCondition)
 	if c.Held = heldBy(&s.cluster, c.Holds); c.Held == nil {
 		c.Held = c.HeldByHook()
 	}
@@ -137,7 +137,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 		Object:     "MachineDeployment/" + deployment.Name,
 		Foreign:    owner == ofOthers,
 		Detached:   s.detached(name, owner),
-		MadeFrom:   deployment.Annotations[ClassContentAnnotation],
+		MadeFrom:   deployment.Annotations[v1alpha1.ClassContentAnnotation],
 		PauseSeen:  pauseSeen(deployment.Status.Conditions, clusterv1.PausedCondition, deployment.Generation),
 		Paused:     annotations.HasPaused(&deployment) || deployment.Spec.Paused != nil && *deployment.Spec.Paused,
 		Generation: deployment.Generation,
@@ -208,7 +208,7 @@ func (s snapshot) groupName(deployment clusterv1.MachineDeployment) (string, gro
 	if name, owned := deployment.Labels[clusterv1.ClusterTopologyMachineDeploymentNameLabel]; owned && s.cluster.Spec.Topology.IsDefined() {
 		return name, ofTopology
 	}
-	if name, ours := deployment.Labels[WorkerNodeGroupLabel]; ours {
+	if name, ours := deployment.Labels[v1alpha1.WorkerNodeGroupLabel]; ours {
 		return name, ofSpec
 	}
 	return strings.TrimPrefix(deployment.Name, s.cluster.Name+"-"), ofOthers

@@ -82,7 +82,7 @@ func aCluster() snapshot {
 	provisioned := true
 	one := int32(1)
 	worker := machineSpec(workerVersion, "c-md-0", "c-md-0")
-	cluster := objectMeta("c", map[string]string{ClusterLabel: "c"})
+	cluster := objectMeta("c", map[string]string{v1alpha1.ClusterLabel: "c"})
 	cluster.UID = "uid"
 	return snapshot{
 		cluster: clusterv1.Cluster{
@@ -104,7 +104,7 @@ func aCluster() snapshot {
 			},
 		},
 		deployments: []clusterv1.MachineDeployment{{
-			ObjectMeta: objectMeta("c-md-0", map[string]string{WorkerNodeGroupLabel: "md-0"}),
+			ObjectMeta: objectMeta("c-md-0", map[string]string{v1alpha1.WorkerNodeGroupLabel: "md-0"}),
 			Spec:       clusterv1.MachineDeploymentSpec{Replicas: &one, Template: clusterv1.MachineTemplateSpec{Spec: worker}},
 			Status: clusterv1.MachineDeploymentStatus{
 				ObservedGeneration: 2, Conditions: condition(clusterv1.MachineDeploymentAvailableCondition, metav1.ConditionTrue, ""),
@@ -185,7 +185,7 @@ func TestClusterState(t *testing.T) {
 	testState(t, map[string]stateTest{
 		"done": {func(*snapshot) {}, func(*state.Cluster) {}},
 		"made by others": {
-			func(s *snapshot) { delete(s.cluster.Labels, ClusterLabel) }, func(c *state.Cluster) { c.Foreign = true },
+			func(s *snapshot) { delete(s.cluster.Labels, v1alpha1.ClusterLabel) }, func(c *state.Cluster) { c.Foreign = true },
 		},
 		"infrastructure not provisioned": {
 			func(s *snapshot) {
@@ -246,11 +246,11 @@ func TestClusterState(t *testing.T) {
 		"from a class, with a group in its topology, a detached one and one of others": {
 			func(s *snapshot) {
 				s.cluster.Spec.Topology.ClassRef.Name = "class"
-				s.cluster.Annotations = map[string]string{PauseAnnotation: `{"why":"detach md-1","by":"me","since":"2026-01-02T03:04:05Z"}`}
+				s.cluster.Annotations = map[string]string{v1alpha1.PauseAnnotation: `{"why":"detach md-1","by":"me","since":"2026-01-02T03:04:05Z"}`}
 				owned, detached, others := s.deployments[0], s.deployments[0], s.deployments[0]
-				owned.Labels = map[string]string{clusterv1.ClusterTopologyMachineDeploymentNameLabel: "md-0", WorkerNodeGroupLabel: "md-0"}
-				detached.Name, detached.Labels = "c-x", map[string]string{WorkerNodeGroupLabel: "md-1"}
-				detached.Annotations = map[string]string{ClassContentAnnotation: "abc"}
+				owned.Labels = map[string]string{clusterv1.ClusterTopologyMachineDeploymentNameLabel: "md-0", v1alpha1.WorkerNodeGroupLabel: "md-0"}
+				detached.Name, detached.Labels = "c-x", map[string]string{v1alpha1.WorkerNodeGroupLabel: "md-1"}
+				detached.Annotations = map[string]string{v1alpha1.ClassContentAnnotation: "abc"}
 				detached.Status.Conditions = append(slices.Clone(detached.Status.Conditions), metav1.Condition{
 					Type: clusterv1.PausedCondition, Status: metav1.ConditionTrue, Reason: clusterv1.PausedReason, ObservedGeneration: detached.Generation,
 				})
@@ -319,7 +319,7 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 		labels[clusterv1.ClusterNameLabel] = cluster
 		object.SetLabels(labels)
 	}
-	c, other := aCluster(), clusterv1.Cluster{ObjectMeta: objectMeta("other", map[string]string{ClusterLabel: "other"})}
+	c, other := aCluster(), clusterv1.Cluster{ObjectMeta: objectMeta("other", map[string]string{v1alpha1.ClusterLabel: "other"})}
 	blocked := func(name string) clusterv1.MachineSet {
 		set := machineSet(name, machineSpec("v1.32.1", "c-md-0", "c-md-0"))
 		set.Status.Conditions = condition(clusterv1.MachineSetScalingUpCondition, metav1.ConditionTrue, "Scaling up from 0 to 1 replicas is blocked because:\n* preflight of "+name)

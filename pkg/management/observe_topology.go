@@ -12,6 +12,7 @@ import (
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -58,7 +59,7 @@ func topologyReason(conditions []metav1.Condition) string {
 // isPinned reports whether an entry of a topology has a version of its own, a field
 // that releases of Cluster API do not have yet: it is marked where it is written.
 func isPinned(entry clusterv1.MachineDeploymentTopology) bool {
-	_, pinned := entry.Metadata.Annotations[PinnedAnnotation]
+	_, pinned := entry.Metadata.Annotations[v1alpha1.PinnedAnnotation]
 	return pinned
 }
 
@@ -72,7 +73,7 @@ func pauseSeen(conditions []metav1.Condition, name string, generation int64) boo
 
 // pauseOf is what clusterctl-x paused a cluster for.
 func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
-	text, marked := cluster.Annotations[PauseAnnotation]
+	text, marked := cluster.Annotations[v1alpha1.PauseAnnotation]
 	if !marked {
 		return nil
 	}

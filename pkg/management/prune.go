@@ -16,6 +16,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
@@ -83,7 +84,7 @@ func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 	for _, kind := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := c.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{ClusterLabel: key.Name}); err != nil {
+		if err := c.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.ClusterLabel: key.Name}); err != nil {
 			return nil, fmt.Errorf("listing every %s of cluster %s: %w", kind.Kind, key, err)
 		}
 		for _, item := range list.Items {

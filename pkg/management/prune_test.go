@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
 
@@ -101,7 +102,7 @@ func (a *attic) client() *Client {
 // ofCluster is an object of a cluster, for clusterctl-x and for Cluster API.
 func ofCluster(group, kind, name, cluster string, spec map[string]any) *unstructured.Unstructured {
 	o := rollouttest.Object(group, kind, name, "", spec)
-	o.SetLabels(map[string]string{ClusterLabel: cluster, clusterv1.ClusterNameLabel: cluster})
+	o.SetLabels(map[string]string{v1alpha1.ClusterLabel: cluster, clusterv1.ClusterNameLabel: cluster})
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: string(FieldOwner)}})
 	return o
 }

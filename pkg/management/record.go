@@ -169,7 +169,7 @@ func (c *Client) changeRecordOnce(ctx context.Context, key client.ObjectKey, own
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: key.Namespace, Name: recordName(key.Name), ResourceVersion: live.ResourceVersion,
-			Labels: map[string]string{ClusterLabel: key.Name}, OwnerReferences: owners,
+			Labels: map[string]string{v1alpha1.ClusterLabel: key.Name}, OwnerReferences: owners,
 		},
 		Type: recordType,
 		Data: map[string][]byte{recordKey: data},

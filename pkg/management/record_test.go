@@ -146,7 +146,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	wantSecret := &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns", Name: "c-clusterctl-x", Labels: map[string]string{ClusterLabel: "c"},
+			Namespace: "ns", Name: "c-clusterctl-x", Labels: map[string]string{v1alpha1.ClusterLabel: "c"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "c", UID: "uid"}},
 		},
 		Type: "clusterctl-x.io/record",

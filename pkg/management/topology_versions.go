@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // versionField is the field for the version of a worker node group in an entry of a
@@ -56,7 +58,7 @@ func GiveVersions(cluster *unstructured.Unstructured, versions map[string]string
 		}
 		given = true
 		entry[versionField] = version
-		return true, unstructured.SetNestedField(entry, "", "metadata", "annotations", PinnedAnnotation)
+		return true, unstructured.SetNestedField(entry, "", "metadata", "annotations", v1alpha1.PinnedAnnotation)
 	})
 	return given, err
 }

@@ -129,9 +129,6 @@ func newRenderer(input Input, provider Provider, templates fs.FS) (renderer, err
 	return renderer{Input: input, provider: provider, templates: parsed, checker: templater.NewChecker(schemas), defaults: hardened()}, nil
 }
 
-// workerNodeGroupLabel has the name of the worker node group that an object is of.
-const workerNodeGroupLabel = "clusterctl-x.io/worker-node-group"
-
 // owner is the data that every template has.
 type owner struct {
 	Name      string // of the object

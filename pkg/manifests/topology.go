@@ -124,7 +124,7 @@ func (r renderer) managedGroup(group v1alpha1.WorkerNodeGroupConfiguration, path
 // managedGroupLabels are carried over to the group's MachineDeployment and
 // machines.
 func managedGroupLabels(group v1alpha1.WorkerNodeGroupConfiguration) map[string]string {
-	labels := map[string]string{workerNodeGroupLabel: group.Name}
+	labels := map[string]string{v1alpha1.WorkerNodeGroupLabel: group.Name}
 	maps.Copy(labels, caplabels.GetManagedLabels(group.Labels))
 	return labels
 }

@@ -25,6 +25,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 const (
@@ -108,7 +110,7 @@ func planRequest() ([]byte, error) {
 	for i := range 10 {
 		request.Cluster.Spec.Topology.Workers.MachineDeployments = append(request.Cluster.Spec.Topology.Workers.MachineDeployments, clusterv1.MachineDeploymentTopology{
 			Class: "default-worker", Name: fmt.Sprintf("md-%d", i), Replicas: new(int32(3)),
-			Metadata: clusterv1.ObjectMeta{Labels: map[string]string{"clusterctl-x.io/worker-node-group": fmt.Sprintf("md-%d", i)}},
+			Metadata: clusterv1.ObjectMeta{Labels: map[string]string{v1alpha1.WorkerNodeGroupLabel: fmt.Sprintf("md-%d", i)}},
 		})
 	}
 	return json.Marshal(request)

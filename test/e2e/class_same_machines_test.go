@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // fullSpec has fields of every kind that ends in a machine.
@@ -63,7 +65,7 @@ func machineContent(t *testing.T, namespace string) map[string]any {
 	t.Helper()
 	all := map[string]any{}
 	for _, object := range list[unstructured.Unstructured](t, shared, namespace, "machines,kubeadmconfigs,devmachines") {
-		part := object.GetLabels()["clusterctl-x.io/worker-node-group"]
+		part := object.GetLabels()[v1alpha1.WorkerNodeGroupLabel]
 		if _, is := object.GetLabels()[clusterv1.MachineControlPlaneLabel]; is {
 			part = controlPlane
 		}

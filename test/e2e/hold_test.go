@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // TestHoldsWithoutClass takes a cluster without a ClusterClass through an upgrade with
@@ -64,7 +64,7 @@ func TestHoldsWithoutClass(t *testing.T) {
 		when, what, _ := strings.Cut(place.point, "-")
 		run.until(t, "s  held "+when+" "+strings.ReplaceAll(what, "-", " ")+" by ")
 		held := assertHeld(t, shared, namespace, "held", place.point, place.point)
-		assertCondition(t, shared, namespace, "held", management.HeldCondition, held)
+		assertCondition(t, shared, namespace, "held", v1alpha1.HeldCondition, held)
 		assertMachines(t, shared, namespace, "held", strings.SplitN(strings.Replace(place.at, " md-0", "\nmd-0", 1), "\n", 2)...)
 		if i == 2 { // whoever comes after a crash finds the hold
 			run.signal(t, syscall.SIGKILL)
@@ -82,7 +82,7 @@ func TestHoldsWithoutClass(t *testing.T) {
 	if err := json.Unmarshal([]byte(kubectl(t, shared, nil, "get", "cluster", "held", "-n", namespace, "-o", "json")), &cluster); err != nil {
 		t.Fatal(err)
 	}
-	if left := meta.FindStatusCondition(cluster.Status.Conditions, management.HeldCondition); left != nil {
+	if left := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha1.HeldCondition); left != nil {
 		t.Errorf("the condition is left: %+v", left)
 	}
 	if got := cli(t, 0, "release", "cluster", "held", "-n", namespace, "--all").stdout; got != "cluster holds/held has no hold of clusterctl-x there; nothing to do\n" {

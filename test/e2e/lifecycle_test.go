@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // machine is what a person looks at in 'kubectl get machines'.
@@ -21,7 +23,7 @@ func machines(t *testing.T, instance, namespace, cluster string) []machine {
 	t.Helper()
 	var all []machine
 	for _, m := range list[clusterv1.Machine](t, instance, namespace, "machines", clusterv1.ClusterNameLabel+"="+cluster) {
-		owner := m.Labels["clusterctl-x.io/worker-node-group"]
+		owner := m.Labels[v1alpha1.WorkerNodeGroupLabel]
 		if _, ok := m.Labels[clusterv1.MachineControlPlaneLabel]; ok {
 			owner = "control-plane"
 		}

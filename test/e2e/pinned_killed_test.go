@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // executioner stands between clusterctl-x and an API server, and has it killed
@@ -220,7 +222,7 @@ func assertOwned(t *testing.T, namespace, name string, want map[string]bool) {
 		entries[entry.Name] = true
 	}
 	for _, d := range list[clusterv1.MachineDeployment](t, shared, namespace, "machinedeployments", clusterv1.ClusterNameLabel+"="+name) {
-		group := d.Labels["clusterctl-x.io/worker-node-group"]
+		group := d.Labels[v1alpha1.WorkerNodeGroupLabel]
 		_, owned := d.Labels[clusterv1.ClusterTopologyOwnedLabel]
 		if owned != want[group] || entries[group] != want[group] {
 			t.Errorf("group %s: owned by the topology %t, has an entry %t, want %t", group, owned, entries[group], want[group])

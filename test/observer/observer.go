@@ -17,6 +17,8 @@ import (
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 const (
@@ -164,7 +166,7 @@ func PartOf(m clusterv1.Machine) string {
 	if _, ok := m.Labels[clusterv1.MachineControlPlaneLabel]; ok {
 		return ControlPlane
 	}
-	return m.Labels["clusterctl-x.io/worker-node-group"]
+	return m.Labels[v1alpha1.WorkerNodeGroupLabel]
 }
 
 // skew compares every worker with every machine of the control plane, each with

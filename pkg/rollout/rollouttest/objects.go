@@ -13,9 +13,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
-// GroupLabel is the label of MachineDeployments with the name of their group.
-const GroupLabel = "clusterctl-x.io/worker-node-group"
-
 // Versions are those of a cluster, the groups as name and version in turn.
 func Versions(controlPlane string, groups ...string) v1alpha1.ClusterVersions {
 	versions := v1alpha1.ClusterVersions{ControlPlane: v1alpha1.MustParseVersion(controlPlane), WorkerNodeGroups: map[string]v1alpha1.Version{}}
@@ -106,7 +103,7 @@ func (r Rendering) group(group string, version, controlPlane v1alpha1.Version) [
 			"infrastructureRef": reference("DevMachineTemplate", template),
 		}},
 	})
-	deployment.SetLabels(map[string]string{GroupLabel: group, "label": r.Labels[group]})
+	deployment.SetLabels(map[string]string{v1alpha1.WorkerNodeGroupLabel: group, "label": r.Labels[group]})
 	if version.Minor() != controlPlane.Minor() {
 		deployment.SetAnnotations(map[string]string{BesideAnnotation: controlPlane.String()})
 	}
