@@ -166,7 +166,7 @@ func (u Use) checkGenerates(ctx context.Context, cluster *clusterv1.Cluster) err
 		return nil
 	}
 	_, err := topology.Generate(ctx, u.Class, cluster)
-	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+	if unable := (*topology.GenerateError)(nil); errors.As(err, &unable) {
 		return Refuse(u.Config, field.Invalid(field.NewPath("spec", "clusterClass", "name"), u.Class.Name,
 			fmt.Sprintf("nothing can be made of this cluster: %s; correct the class, or what the spec says to it", unable.Reason)))
 	}

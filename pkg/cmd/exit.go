@@ -35,7 +35,7 @@ func exitCode(err error) int {
 		refused   *management.RefusedError
 		different *management.DifferentError
 		denied    validations.Refused
-		no        *plan.ImpossibleError
+		no        *plan.NoPlanError
 		preflight *management.PreflightError
 		moved     *rollout.StalePlanError
 		locked    *management.LockedError
@@ -69,7 +69,7 @@ func message(err error) string {
 	var (
 		problems strictyaml.Problems
 		denied   validations.Refused
-		no       *plan.ImpossibleError
+		no       *plan.NoPlanError
 		usage    cli.UsageError
 		unknown  *lifecycle.UnknownGroupError
 	)

@@ -37,7 +37,7 @@ func TestExitCode(t *testing.T) {
 		"a wrong file":                     {problems, exitInvalid},
 		"a wrong file on the command line": {cli.Usage(problems), exitInvalid},
 		"a file that a cluster refuses":    {validations.Refused{Problems: problems}, exitRefused},
-		"no plan":                          {&plan.ImpossibleError{Reasons: []string{"x"}}, exitRefused},
+		"no plan":                          {&plan.NoPlanError{Reasons: []string{"x"}}, exitRefused},
 		"preflight":                        {&management.PreflightError{Cluster: "ns/c"}, exitRefused},
 		"refused":                          {&management.RefusedError{Check: "x"}, exitRefused},
 		"another cluster":                  {&management.DifferentError{Cluster: "ns/c"}, exitRefused},

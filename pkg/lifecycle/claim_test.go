@@ -46,7 +46,7 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 			live := test.live(t, specOf("1.31"))
 			version := v1alpha1.MustParseVersion("v1.31.9")
 			group := managedPart("md-0", "MachineDeployment/prod-md-0", version, nil)
-			group.Foreign = true
+			group.Unmanaged = true
 			three := int32(3)
 			s := specOf(test.version)
 			cluster := state.Cluster{

@@ -78,7 +78,7 @@ func (s *Service) planOfCluster(ctx context.Context, before, after topology.Clas
 		return plan.Plan{}, validations.ClassChange(live, after.ClusterClass, wrong), nil
 	}
 	sorted, made, err := classChanges(ctx, before, after, cluster, live, defaulted)
-	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+	if unable := (*topology.GenerateError)(nil); errors.As(err, &unable) {
 		path := field.NewPath("spec", "patches")
 		if unable.Patch != "" {
 			path = path.Key(unable.Patch)
@@ -95,7 +95,7 @@ func (s *Service) planOfCluster(ctx context.Context, before, after topology.Clas
 	start := plan.StartOf(cluster)
 	in := plan.Input{Metadata: plan.MetadataOf(cluster, ""), Start: start, Target: start.AsTarget(plan.Target{}), Changes: sorted, TopologyPath: &plan.TopologyPath{From: cluster.Topology.Version}}
 	if len(sorted) > 0 {
-		if err := goOn(ctx, &in, after, *cluster.Topology); err != nil {
+		if err := extendToTopologyVersion(ctx, &in, after, *cluster.Topology); err != nil {
 			path := field.NewPath("spec", "kubernetesVersions")
 			return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("cluster %s is on its way to %s, which this class has no way to: %v; let it end first", key, cluster.Topology.Version, err))}, nil
 		}
@@ -104,17 +104,17 @@ func (s *Service) planOfCluster(ctx context.Context, before, after topology.Clas
 	return one, nil, err
 }
 
-// goOn has the parts that are not at the topology's version yet go there: Cluster
+// extendToTopologyVersion adds the rest of an upgrade under way to a plan: Cluster
 // API changes a group that waits for its version together with that.
-func goOn(ctx context.Context, in *plan.Input, class topology.Class, asked state.Topology) error {
+func extendToTopologyVersion(ctx context.Context, in *plan.Input, class topology.Class, asked state.Topology) error {
 	if class.Spec.Upgrade.External.GenerateUpgradePlanExtension != "" {
-		return nil // nobody else knows its plan
+		return nil // only the extension knows its plan
 	}
 	segment, err := topology.Upgrade(ctx, topology.Planner(class.Versions()), asked.Version, in.Start.ControlPlane.Version, in.Membership().OldestFollowing())
 	if err != nil {
 		return err
 	}
-	in.Start.Foreign = nil // Cluster API goes on without a look at them
+	in.Start.Unmanaged = nil // Cluster API does not look at them
 	in.TopologyPath = &plan.TopologyPath{From: asked.Version, Segments: []plan.Segment{segment}, Deferred: asked.Deferred()}
 	in.Target.ControlPlane = asked.Version
 	for i := range in.Target.WorkerNodeGroups {

@@ -105,7 +105,7 @@ func sameVersionsAs(live state.Cluster, wanted v1alpha1.ClusterVersions, key str
 		differs(live.ControlPlane.Object, live.ControlPlane.Version, wanted.ControlPlane)
 	}
 	for _, group := range live.WorkerNodeGroups {
-		if live.Topology == nil && !group.Foreign || group.Detached {
+		if live.Topology == nil && !group.Unmanaged || group.Detached {
 			differs(group.Object, group.Version, wanted.WorkerNodeGroups[group.Name])
 		}
 	}

@@ -16,8 +16,8 @@ type Description struct {
 	Cluster state.Cluster
 	// Lags are the worker node groups that are pinned or behind the control plane.
 	Lags []plan.Lag
-	// Frozen are the changes that Cluster API postpones.
-	Frozen []string
+	// Postponed are the changes that Cluster API postpones.
+	Postponed []string
 	// Variables of the ClusterClass.
 	Variables []topology.Variable
 	// Unreached are the detached groups that the last change of the ClusterClass has not
@@ -35,7 +35,7 @@ func (s *Service) Describe(ctx context.Context, key types.NamespacedName) (Descr
 	if err != nil {
 		return Description{}, err
 	}
-	d := Description{Cluster: cluster, Lags: last.lags(cluster), Frozen: cluster.Frozen()}
+	d := Description{Cluster: cluster, Lags: last.lags(cluster), Postponed: cluster.Postponed()}
 	if err := s.describeClass(ctx, &d); err != nil {
 		s.options.warn("its ClusterClass cannot be told: %v", err)
 	}

@@ -237,7 +237,7 @@ func pins(config *v1alpha1.Config) map[string]bool {
 func deploymentNames(cluster state.Cluster) map[string]string {
 	names := map[string]string{}
 	for _, group := range cluster.WorkerNodeGroups {
-		if !group.Foreign {
+		if !group.Unmanaged {
 			_, names[group.Name], _ = strings.Cut(group.Object, "/")
 		}
 	}

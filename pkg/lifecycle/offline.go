@@ -48,7 +48,7 @@ func PlanBetween(ctx context.Context, before, after Spec, o UpgradeOptions, opti
 	if err != nil {
 		return Upgrade{}, err
 	}
-	start := atRest(was.resolved)
+	start := startFromSpec(was.resolved)
 	return prepare(ctx, after, current{
 		namespace: was.namespace,
 		metadata:  plan.Metadata{Name: is.Name, Namespace: was.namespace, Spec: fingerprint(after.data)},
@@ -80,8 +80,8 @@ func fullName(meta v1alpha1.Meta) string {
 	return strings.TrimPrefix(meta.Namespace+"/"+meta.Name, "/")
 }
 
-// atRest is a cluster exactly as its spec describes it.
-func atRest(resolved validations.Resolved) plan.Start {
+// startFromSpec returns a start at which the cluster is exactly as its spec describes it.
+func startFromSpec(resolved validations.Resolved) plan.Start {
 	part := func(version v1alpha1.Version, machines int) plan.Part {
 		return plan.Part{Version: version, Oldest: version, Machines: machines, Fresh: machines}
 	}

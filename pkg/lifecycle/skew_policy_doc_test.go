@@ -192,7 +192,7 @@ func (r skewRow) outcome(t *testing.T) (here, what string) {
 // and 3 where the cluster cannot go there.
 func exitCodeOf(err error) int {
 	var problems strictyaml.Problems
-	var impossible *plan.ImpossibleError
+	var impossible *plan.NoPlanError
 	switch {
 	case errors.As(err, new(validations.Refused)), errors.As(err, &impossible):
 		return 3
@@ -224,7 +224,7 @@ func skewStep(step plan.Step, groups int) string {
 	switch {
 	case step.UnderWay:
 		text += " (under way)"
-	case step.Beside:
+	case step.Concurrent:
 		text += " at once"
 	}
 	return text

@@ -135,7 +135,7 @@ func (m *topologyMode) accepted(ctx context.Context, object *unstructured.Unstru
 }
 
 func (m *topologyMode) path(ctx context.Context, in plan.Input, d differences) (*plan.TopologyPath, error) {
-	if err := m.checkOnItsWay(); err != nil {
+	if err := m.checkUpgradeUnderWay(); err != nil {
 		return nil, err
 	}
 	return pathOf(ctx, m.spec, in, m.from.state.Topology.Version, d.topology.Deferred(), m.source.topology)
@@ -146,29 +146,29 @@ func (*topologyMode) check(plan.Plan) ([]string, error) { return nil, nil }
 // pathOf returns the path of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.
 func pathOf(ctx context.Context, s Spec, in plan.Input, version v1alpha1.Version, deferred map[string]string, server topologyServer) (*plan.TopologyPath, error) {
-	road := topology.Road{From: version, Versions: s.class.Versions(), Releases: in.Releases, Policy: in.Policy}
+	finder := topology.PathFinder{From: version, Versions: s.class.Versions(), Releases: in.Releases, Policy: in.Policy}
 	if extension := s.class.Spec.Upgrade.External.GenerateUpgradePlanExtension; extension != "" {
-		road.Ask = server.Asking(extension)
+		finder.Ask = server.Asking(extension)
 	}
-	found, err := road.Path(ctx, in, deferred)
-	if unanswered := (*management.UnansweredError)(nil); errors.As(err, &unanswered) {
+	found, err := finder.Path(ctx, in, deferred)
+	if unanswered := (*management.ExtensionError)(nil); errors.As(err, &unanswered) {
 		return nil, unanswered
 	}
 	if err != nil {
-		return nil, &plan.ImpossibleError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, in.Target.ControlPlane, err)}}
+		return nil, &plan.NoPlanError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, in.Target.ControlPlane, err)}}
 	}
 	return found, nil
 }
 
-// checkOnItsWay refuses another version while the cluster is on its way to one.
-func (m *topologyMode) checkOnItsWay() error {
+// checkUpgradeUnderWay rejects another version while an upgrade is under way.
+func (m *topologyMode) checkUpgradeUnderWay() error {
 	now, target := m.from.state, m.resolved.Versions.ControlPlane
 	if target == now.Topology.Version {
 		return nil
 	}
 	var behind []string
 	for _, part := range now.Parts() {
-		if !part.Foreign && !part.Detached && (part.Version != now.Topology.Version || part.Oldest() != now.Topology.Version) {
+		if !part.Unmanaged && !part.Detached && (part.Version != now.Topology.Version || part.Oldest() != now.Topology.Version) {
 			behind = append(behind, fmt.Sprintf("%s at %s", part.Name, part.Oldest()))
 		}
 	}
@@ -179,8 +179,8 @@ func (m *topologyMode) checkOnItsWay() error {
 		behind = []string{"all parts are there, and its hook AfterClusterUpgrade is not done"}
 	}
 	remedy := fmt.Sprintf("'clusterctl-x watch cluster %s -n %s' waits for it", now.Name, now.Namespace)
-	if frozen := now.Frozen(); len(frozen) > 0 {
-		remedy = strings.Join(frozen, "; ")
+	if postponed := now.Postponed(); len(postponed) > 0 {
+		remedy = strings.Join(postponed, "; ")
 	}
 	return clusterclass.Refuse(m.spec.Config, field.Invalid(field.NewPath("spec", "kubernetesVersion"), m.resolved.Config.Cluster.Spec.KubernetesVersion.String(), fmt.Sprintf(
 		"cluster %s is still on its way to %s (%s), and Cluster API takes no other version until it is there: use %s first; %s",

@@ -41,7 +41,7 @@ func generated(ctx context.Context, now currentTopology, class topology.Class, w
 		return nil, nil, externalError("ClusterClass " + class.Name + " has patches of runtime extensions: which machines are replaced for other changes than the version cannot be told beforehand")
 	}
 	was, err = topology.Generate(ctx, now.class, now.cluster)
-	if unable := (*topology.UnableError)(nil); errors.As(err, &unable) {
+	if unable := (*topology.GenerateError)(nil); errors.As(err, &unable) {
 		return nil, nil, externalError(fmt.Sprintf("ClusterClass %s can make nothing of the cluster as it is (%s): which machines are replaced for other changes than the version cannot be told beforehand", now.class.Name, unable.Reason))
 	}
 	if err != nil {

@@ -177,7 +177,7 @@ func TestClassThatMakesNothing(t *testing.T) {
 	live := fakeTopologyOf(t, managedSpec(t, class, bundles, "", "{name: md-0}")).topology.cluster
 	_, _, err := generated(t.Context(), currentTopology{class: before, cluster: live}, class, live)
 	_, unable := topology.Generate(t.Context(), before, live)
-	var reason *topology.UnableError
+	var reason *topology.GenerateError
 	if !errors.As(unable, &reason) {
 		t.Fatalf("the class before makes something: %v", unable)
 	}

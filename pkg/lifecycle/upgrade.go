@@ -110,7 +110,7 @@ func atTheEnd(hold *state.Hold) bool {
 func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) error {
 	var known []plan.Finding
 	if !p.spec.managed() { // a class has its images itself
-		known = validations.Way(p.resolved.Config, p.Plan, p.spec.bundles)
+		known = validations.MissingArtifacts(p.resolved.Config, p.Plan, p.spec.bundles)
 	}
 	options := management.PreflightOptions{Known: known, Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Warn: s.warn}
 	if err := s.client.Preflight(ctx, p.from.state, p.Plan, options); err != nil {

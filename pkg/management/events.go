@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// tell writes an Event about the Cluster. It is for people; where it cannot be
-// written nothing else suffers.
-func (c *Client) tell(ctx context.Context, key client.ObjectKey, uid, reason, message string) {
+// recordEvent writes an Event about the Cluster. An Event is for people only, so a
+// failed write is ignored.
+func (c *Client) recordEvent(ctx context.Context, key client.ObjectKey, uid, reason, message string) {
 	now := metav1.Now()
 	_ = c.Create(ctx, &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: key.Namespace, GenerateName: key.Name + "."},

@@ -24,7 +24,7 @@ func TestTell(t *testing.T) {
 			got = append(got, o)
 			return errors.New("no room")
 		}})
-		c.tell(t.Context(), clusterKey(), "uid", "UpgradeBegun", "upgrade to v1.33.1")
+		c.recordEvent(t.Context(), clusterKey(), "uid", "UpgradeBegun", "upgrade to v1.33.1")
 		now := metav1.NewTime(time.Now())
 		want := []client.Object{&corev1.Event{
 			ObjectMeta:     metav1.ObjectMeta{Namespace: "ns", GenerateName: "c."},

@@ -120,7 +120,7 @@ func (x *execution) doOne(ctx context.Context, action rollout.Action) ([]*unstru
 	case rollout.RecordHold:
 		x.recordHold(ctx, a.Hold)
 	case rollout.RecordEvent:
-		x.c.tell(ctx, x.key, x.uid, a.Reason, a.Message)
+		x.c.recordEvent(ctx, x.key, x.uid, a.Reason, a.Message)
 	case rollout.Warn:
 		x.Warn(a.Text)
 	}
@@ -221,7 +221,7 @@ func (x *execution) annotate(ctx context.Context, a rollout.Annotate) error {
 
 // recordHold says on the Cluster what its upgrade waits for.
 func (x *execution) recordHold(ctx context.Context, hold *state.Hold) {
-	if err := x.c.tellHeld(ctx, x.key, hold); err != nil && ctx.Err() == nil {
+	if err := x.c.setHeldCondition(ctx, x.key, hold); err != nil && ctx.Err() == nil {
 		x.Warn(fmt.Sprintf("the Cluster could not be told what its upgrade waits for: %v", err))
 	}
 }

@@ -40,8 +40,8 @@ func everyWrite() map[string][]plan.Step {
 	}
 }
 
-// goOn begins the run and lets it look once.
-func goOn(ctx context.Context, w *world, x *execution) error {
+// beginAndAdvance begins the run and advances it once.
+func beginAndAdvance(ctx context.Context, w *world, x *execution) error {
 	if err := x.begin(ctx, w.seen); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 			held, lose := context.WithCancelCause(t.Context())
 			lose(lost)
 			x := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
-			err := x.c.explain(held, goOn(held, w, x))
+			err := x.c.explain(held, beginAndAdvance(held, w, x))
 			if got := (*LockedError)(nil); !errors.As(err, &got) || got != lost {
 				t.Errorf("error is %v, want %v", err, lost)
 			}
@@ -76,7 +76,7 @@ func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 		held, lose := context.WithCancelCause(t.Context())
 		w.apply = func(*unstructured.Unstructured) error { lose(lost); return nil }
 		x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...))
-		err := x.c.explain(held, goOn(held, w, x))
+		err := x.c.explain(held, beginAndAdvance(held, w, x))
 		if got := (*LockedError)(nil); !errors.As(err, &got) || got != lost {
 			t.Errorf("error is %v, want %v", err, lost)
 		}
@@ -105,13 +105,13 @@ func TestRunIsPatient(t *testing.T) {
 					return nil
 				}
 				x := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
-				if err := goOn(t.Context(), w, x); err != nil {
+				if err := beginAndAdvance(t.Context(), w, x); err != nil {
 					t.Error(err)
 				}
 
 				w.apply = func(*unstructured.Unstructured) error { return refusedConnection() }
 				began := time.Now()
-				err := goOn(t.Context(), w, w.run(x.Plan))
+				err := beginAndAdvance(t.Context(), w, w.run(x.Plan))
 				if took := time.Since(began); !errors.Is(err, syscall.ECONNREFUSED) || took < lockDuration/2 || took >= lockDuration-lockMargin {
 					t.Errorf("after %s: %v", took, err)
 				}
@@ -129,7 +129,7 @@ func TestRunStopsAt(t *testing.T) {
 		Moved  bool
 		Writes []string
 	}
-	of := func(w *world, x *execution) error { return goOn(w.t.Context(), w, x) }
+	of := func(w *world, x *execution) error { return beginAndAdvance(w.t.Context(), w, x) }
 	tests := map[string]struct {
 		run  func(w *world, x *execution) error
 		want result
@@ -213,7 +213,7 @@ func TestRunRecordsStepsThoughAWriteFails(t *testing.T) {
 	x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"),
 		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")))
 	w.begins(x)
-	w.sees(x, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1")...)
+	w.sees(x, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1")...)
 	w.Roll(controlPlane)
 	w.look()
 	failed := errors.New("no")

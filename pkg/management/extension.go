@@ -158,7 +158,7 @@ func (p *Planner) Asking(c *Client, cluster client.ObjectKey, extension string) 
 		}
 		response, err := p.ask(ctx, c, extension, request)
 		if err != nil {
-			return nil, nil, &UnansweredError{Extension: extension, Err: err}
+			return nil, nil, &ExtensionError{Extension: extension, Err: err}
 		}
 		if response.Status != runtimehooksv1.ResponseStatusSuccess {
 			return nil, nil, fmt.Errorf("the runtime extension %s has no plan: %s", extension, line(strings.Split(response.Message, "\n"), maxFailure))
@@ -178,18 +178,18 @@ func (p *Planner) Asking(c *Client, cluster client.ObjectKey, extension string) 
 	}
 }
 
-// UnansweredError says that a runtime extension could not be asked.
-type UnansweredError struct {
+// ExtensionError reports that a runtime extension could not be called.
+type ExtensionError struct {
 	Extension string // as a ClusterClass names it
 	Err       error
 }
 
-func (e *UnansweredError) Error() string {
+func (e *ExtensionError) Error() string {
 	_, config, _ := strings.Cut(e.Extension, ".")
 	return fmt.Sprintf("the runtime extension %s, which the ClusterClass has its upgrade plans from, could not be asked: %v; see that it runs, and that it can be reached at the address in ExtensionConfig %s", e.Extension, e.Err, config)
 }
 
-func (e *UnansweredError) Unwrap() error { return e.Err }
+func (e *ExtensionError) Unwrap() error { return e.Err }
 
 // ask sends a request to a runtime extension.
 func (p *Planner) ask(ctx context.Context, c *Client, extension string, request *runtimehooksv1.GenerateUpgradePlanRequest) (*runtimehooksv1.GenerateUpgradePlanResponse, error) {

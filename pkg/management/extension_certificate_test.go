@@ -51,7 +51,7 @@ func TestAskingWithACertificate(t *testing.T) {
 		controlPlane, _, err := planner.Asking(c, client.ObjectKey{Namespace: "ns", Name: "c"}, "plan.ext")(t.Context(), "v1.34.4", "v1.33.1", "v1.33.1")
 		return controlPlane, err
 	}
-	if _, err := ask(nil); !errors.As(err, new(*UnansweredError)) {
+	if _, err := ask(nil); !errors.As(err, new(*ExtensionError)) {
 		t.Errorf("without a certificate: %v", err)
 	}
 	got, err := ask(server.TLS.Certificates)

@@ -73,7 +73,7 @@ func TestRunLooksAtItsLock(t *testing.T) {
 				held, _ := l.try(t, t.Context(), false)
 				l.renewedBy("another")
 				w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-				err := goOn(held, w, w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...)))
+				err := beginAndAdvance(held, w, w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...)))
 				if lost := (*LockedError)(nil); !errors.As(err, &lost) || lost.Holder != "another" || !lost.Lost {
 					t.Errorf("error is %v", err)
 				}
@@ -95,7 +95,7 @@ func TestRunLooksAtItsLock(t *testing.T) {
 			}
 			x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
 			x.Desired[1].Parts, x.Desired[1].Others = map[string][]*unstructured.Unstructured{controlPlane: x.Desired[1].Parts[controlPlane]}, others("yes")
-			if lost := (*LockedError)(nil); !errors.As(goOn(held, w, x), &lost) {
+			if lost := (*LockedError)(nil); !errors.As(beginAndAdvance(held, w, x), &lost) {
 				t.Error("it did not notice")
 			}
 			w.wrote("before its turn ended", controlPlaneTo("v1.33.1"))
@@ -156,7 +156,7 @@ func TestRunLeavesNobodyBehind(t *testing.T) {
 	x := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1"), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
 	want := &rollout.StalePlanError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old beside a control plane at v1.33.1; upgrade or delete it"}}
 	var got *rollout.StalePlanError
-	errors.As(goOn(t.Context(), w, x), &got)
+	errors.As(beginAndAdvance(t.Context(), w, x), &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}

@@ -51,7 +51,7 @@ func (c *Client) Hold(ctx context.Context, key client.ObjectKey, point state.Hol
 		return false, c.explain(ctx, fmt.Errorf("holding cluster %s: %w", key, err))
 	}
 	if changed {
-		c.tell(ctx, key, string(cluster.UID), "Held", hold.String())
+		c.recordEvent(ctx, key, string(cluster.UID), "Held", hold.String())
 	}
 	return changed, nil
 }
@@ -76,7 +76,7 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 		return nil, c.explain(ctx, fmt.Errorf("taking condition %s of cluster %s away: %w", v1alpha1.HeldCondition, key, err))
 	}
 	for _, hold := range lifted {
-		c.tell(ctx, key, string(cluster.UID), "Released", fmt.Sprintf("%s lifted what was %s", person(), hold))
+		c.recordEvent(ctx, key, string(cluster.UID), "Released", fmt.Sprintf("%s lifted what was %s", person(), hold))
 	}
 	return lifted, nil
 }
@@ -88,7 +88,7 @@ func (c *Client) forgetHeld(ctx context.Context, key client.ObjectKey, cluster *
 	if waits == nil || !slices.ContainsFunc(lifted, func(h state.Hold) bool { return h.Point.Hook() == waits.Reason }) {
 		return nil
 	}
-	return c.tellHeld(ctx, key, nil)
+	return c.setHeldCondition(ctx, key, nil)
 }
 
 // annotate changes the annotations of a Cluster, and nothing where somebody else
@@ -144,9 +144,9 @@ func heldBy(cluster *clusterv1.Cluster, holds []state.Hold) *state.Hold {
 	return &holds[i]
 }
 
-// tellHeld writes the condition of a Cluster whose upgrade waits at a hold, or takes
+// setHeldCondition writes the condition of a Cluster whose upgrade waits at a hold, or takes
 // it away.
-func (c *Client) tellHeld(ctx context.Context, key client.ObjectKey, hold *state.Hold) error {
+func (c *Client) setHeldCondition(ctx context.Context, key client.ObjectKey, hold *state.Hold) error {
 	cluster := &unstructured.Unstructured{}
 	cluster.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("Cluster"))
 	cluster.SetNamespace(key.Namespace)

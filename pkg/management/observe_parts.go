@@ -21,7 +21,7 @@ func (s snapshot) state() state.Cluster {
 		Name:         s.cluster.Name,
 		Namespace:    s.cluster.Namespace,
 		UID:          string(s.cluster.UID),
-		Foreign:      s.cluster.Labels[v1alpha1.ClusterLabel] == "",
+		Unmanaged:    s.cluster.Labels[v1alpha1.ClusterLabel] == "",
 		Generation:   s.cluster.Generation,
 		Created:      s.cluster.CreationTimestamp.Time,
 		Phase:        s.cluster.Status.Phase,
@@ -135,7 +135,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	part := state.Part{
 		Name:       name,
 		Object:     "MachineDeployment/" + deployment.Name,
-		Foreign:    owner == ofOthers,
+		Unmanaged:  owner == unmanaged,
 		Detached:   s.detached(name, owner),
 		MadeFrom:   deployment.Annotations[v1alpha1.ClassContentAnnotation],
 		PauseSeen:  pauseSeen(deployment.Status.Conditions, clusterv1.PausedCondition, deployment.Generation),
@@ -194,16 +194,16 @@ func (s snapshot) detached(group string, owner groupOwner) bool {
 	return given.IsDefined() && (owner == ofSpec || owner == ofTopology && pinned)
 }
 
-// groupOwner is who looks after a MachineDeployment.
+// groupOwner is the manager of a MachineDeployment.
 type groupOwner int
 
 const (
-	ofOthers   groupOwner = iota
+	unmanaged  groupOwner = iota
 	ofSpec                // clusterctl-x, for a spec
 	ofTopology            // Cluster API, for a topology
 )
 
-// groupName is that of the worker node group that a MachineDeployment is.
+// groupName returns the name of the worker node group of a MachineDeployment, and its owner.
 func (s snapshot) groupName(deployment clusterv1.MachineDeployment) (string, groupOwner) {
 	if name, owned := deployment.Labels[clusterv1.ClusterTopologyMachineDeploymentNameLabel]; owned && s.cluster.Spec.Topology.IsDefined() {
 		return name, ofTopology
@@ -211,7 +211,7 @@ func (s snapshot) groupName(deployment clusterv1.MachineDeployment) (string, gro
 	if name, ours := deployment.Labels[v1alpha1.WorkerNodeGroupLabel]; ours {
 		return name, ofSpec
 	}
-	return strings.TrimPrefix(deployment.Name, s.cluster.Name+"-"), ofOthers
+	return strings.TrimPrefix(deployment.Name, s.cluster.Name+"-"), unmanaged
 }
 
 // template holds the fields of a machine's template that Cluster API replaces

@@ -255,7 +255,7 @@ func TestWorkerNodeGroupState(t *testing.T) {
 		},
 		"group of somebody else, its name without the cluster's": {
 			func(s *snapshot) { s.deployments[0].Labels = nil },
-			group(func(p *state.Part) { p.Foreign = true }),
+			group(func(p *state.Part) { p.Unmanaged = true }),
 		},
 	})
 }

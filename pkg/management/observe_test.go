@@ -185,7 +185,7 @@ func TestClusterState(t *testing.T) {
 	testState(t, map[string]stateTest{
 		"done": {func(*snapshot) {}, func(*state.Cluster) {}},
 		"made by others": {
-			func(s *snapshot) { delete(s.cluster.Labels, v1alpha1.ClusterLabel) }, func(c *state.Cluster) { c.Foreign = true },
+			func(s *snapshot) { delete(s.cluster.Labels, v1alpha1.ClusterLabel) }, func(c *state.Cluster) { c.Unmanaged = true },
 		},
 		"infrastructure not provisioned": {
 			func(s *snapshot) {
@@ -263,7 +263,7 @@ func TestClusterState(t *testing.T) {
 				detached, others := c.WorkerNodeGroups[0], c.WorkerNodeGroups[0]
 				detached.Name, detached.Object, detached.Detached, detached.MadeFrom, detached.PauseSeen = "md-1", "MachineDeployment/c-x", true, "abc", true
 				detached.Machines = nil
-				others.Name, others.Object, others.Foreign, others.Machines = "z", "MachineDeployment/c-z", true, nil
+				others.Name, others.Object, others.Unmanaged, others.Machines = "z", "MachineDeployment/c-z", true, nil
 				c.WorkerNodeGroups = append(c.WorkerNodeGroups, detached, others)
 			},
 		},

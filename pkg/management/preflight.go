@@ -133,7 +133,7 @@ func paused(cluster state.Cluster, p plan.Plan) []string {
 	}
 	for _, group := range cluster.WorkerNodeGroups {
 		touched := slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Group(group.Name).Name == group.Name })
-		if group.Paused && !group.Foreign && touched {
+		if group.Paused && !group.Unmanaged && touched {
 			reasons = append(reasons, group.Object+says+", or set its spec.paused to false")
 		}
 	}
@@ -148,7 +148,7 @@ const maxUnseen = 5 * time.Second
 // when it had the time to.
 func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster, error) {
 	unseen := func(cluster state.Cluster) bool {
-		return cluster.Pause == nil && slices.ContainsFunc(cluster.Parts(), func(p state.Part) bool { return p.Unseen && !p.Foreign })
+		return cluster.Pause == nil && slices.ContainsFunc(cluster.Parts(), func(p state.Part) bool { return p.Unseen && !p.Unmanaged })
 	}
 	if !unseen(cluster) {
 		return cluster, nil

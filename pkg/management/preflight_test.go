@@ -65,7 +65,7 @@ func TestPaused(t *testing.T) {
 		"a group that changes in place":        {second, []plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))}, []string{"MachineDeployment/c-md-1" + field}},
 		"a group that goes":                    {second, []plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, []string{"MachineDeployment/c-md-1" + field}},
 		"a group, and only others are changed": {second, []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil},
-		"a group of another":                   {func(c *state.Cluster) { second(c); c.WorkerNodeGroups[1].Foreign = true }, both, nil},
+		"a group of another":                   {func(c *state.Cluster) { second(c); c.WorkerNodeGroups[1].Unmanaged = true }, both, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -240,8 +240,8 @@ func TestRehearsed(t *testing.T) {
 	want := []string{
 		"Cluster/c", "DevMachineTemplate/c-v1.32.1", "KubeadmControlPlane/c v1.32.1",
 		"DevMachineTemplate/c-md-0-v1.32.1", "KubeadmConfigTemplate/c-md-0-v1.32.1", "MachineDeployment/c-md-0 v1.32.1", "MachineHealthCheck/c-md-0",
-		"DevMachineTemplate/c-v1.33.1", "KubeadmControlPlane/c v1.33.1", "MachineDeployment/c-md-0 v1.32.1 beside v1.33.1",
-		"DevMachineTemplate/c-v1.34.1", "MachineDeployment/c-md-0 v1.32.1 beside v1.34.1, unguarded",
+		"DevMachineTemplate/c-v1.33.1", "KubeadmControlPlane/c v1.33.1", "MachineDeployment/c-md-0 v1.32.1 behind v1.33.1",
+		"DevMachineTemplate/c-v1.34.1", "MachineDeployment/c-md-0 v1.32.1 behind v1.34.1, unguarded",
 		"DevMachineTemplate/c-md-0-v1.34.1", "KubeadmConfigTemplate/c-md-0-v1.34.1", "MachineDeployment/c-md-0 v1.34.1, unguarded",
 	}
 	if diff := cmp.Diff(want, described(got)); diff != "" {

@@ -38,7 +38,7 @@ func TestFits(t *testing.T) {
 		"a group less":        {func(c *state.Cluster) { c.WorkerNodeGroups = c.WorkerNodeGroups[:1] }, []string{"\n  MachineDeployment/c-md-1 is gone"}, nil},
 		"a group more":        {func(c *state.Cluster) { c.WorkerNodeGroups = append(c.WorkerNodeGroups, aPart("md-2", "v1.33.1")) }, []string{"\n  MachineDeployment/c-md-2 is new"}, nil},
 		"somebody else's group": {func(c *state.Cluster) {
-			c.WorkerNodeGroups = append(c.WorkerNodeGroups, state.Part{Object: "MachineDeployment/x", Foreign: true})
+			c.WorkerNodeGroups = append(c.WorkerNodeGroups, state.Part{Object: "MachineDeployment/x", Unmanaged: true})
 		}, []string{"\n  MachineDeployment/x is new"}, nil},
 		"everything": {
 			func(c *state.Cluster) {

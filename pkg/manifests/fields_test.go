@@ -22,9 +22,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// actOtherwise are the fields whose value does not enter the manifests by
+// outsideManifests are the fields whose value does not enter the manifests by
 // itself, with the reason.
-func actOtherwise() map[string]string {
+func outsideManifests() map[string]string {
 	return map[string]string{
 		"Cluster.spec.datacenterRef.kind":                                        "chooses the provider",
 		"Cluster.spec.datacenterRef.name":                                        "must be the name of the document",
@@ -68,11 +68,11 @@ func TestEveryFieldActs(t *testing.T) {
 	}
 	want := map[string]bool{}
 	for _, path := range schemaFields(t) {
-		_, otherwise := actOtherwise()[path]
+		_, otherwise := outsideManifests()[path]
 		want[path] = !otherwise
 	}
-	maps.DeleteFunc(want, func(path string, _ bool) bool { _, otherwise := actOtherwise()[path]; return otherwise })
-	maps.DeleteFunc(acts, func(path string, _ bool) bool { _, otherwise := actOtherwise()[path]; return otherwise })
+	maps.DeleteFunc(want, func(path string, _ bool) bool { _, otherwise := outsideManifests()[path]; return otherwise })
+	maps.DeleteFunc(acts, func(path string, _ bool) bool { _, otherwise := outsideManifests()[path]; return otherwise })
 	if diff := gocmp.Diff(want, acts); diff != "" {
 		t.Errorf("fields that act (-want +got; false: its value changes nothing; missing: no golden spec has it):\n%s", diff)
 	}

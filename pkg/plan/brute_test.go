@@ -30,7 +30,7 @@ func bruteForce(in plan.Input) (best, bool) {
 	}
 	last := len(stops) - 1
 	found := best{rollouts: map[string]int{}, arrive: map[string]int{}, leave: map[string]int{}}
-	for _, foreign := range in.Start.Foreign {
+	for _, foreign := range in.Start.Unmanaged {
 		if firstRefused(in, stops, number(foreign.Version)) >= 0 {
 			return best{}, false
 		}

@@ -14,7 +14,7 @@ const cluster = ""
 // Cluster API carries over to machines that run.
 func (p *planner) inPlace() []Step {
 	var steps []Step
-	step := Step{Kind: InPlace, Beside: true, Reason: "replaces no machine"}
+	step := Step{Kind: InPlace, Concurrent: true, Reason: "replaces no machine"}
 	step.Changes = p.in.Changes[cluster].all()
 	if cp := v1alpha1.ControlPlaneName; !p.moves(cp) && !p.rollsOnly(cp) {
 		step.Changes = append(step.Changes, p.in.Changes[cp].InPlace...)
@@ -23,7 +23,7 @@ func (p *planner) inPlace() []Step {
 	if len(step.Changes) > 0 || step.MachinesAdded+step.MachinesRemoved > 0 {
 		steps = append(steps, step)
 	}
-	groups := Step{Kind: InPlace, Beside: true, Reason: "replaces no machine"}
+	groups := Step{Kind: InPlace, Concurrent: true, Reason: "replaces no machine"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		if _, exists := p.in.Start.WorkerNodeGroups[group.Name]; !exists || p.changesWithVersion(group.Name) {
 			continue
@@ -84,7 +84,7 @@ func (p *planner) addChanges(step *Step) {
 // no rollout under way.
 func (p *planner) templates() []Step {
 	step := p.templateStep(func(part Part) bool { return part.Outdated == 0 })
-	step.Beside = true
+	step.Concurrent = true
 	return p.split(step)
 }
 
@@ -95,7 +95,7 @@ func (p *planner) templatesAfterRollouts() []Step {
 	if cp := v1alpha1.ControlPlaneName; p.rollsOnly(cp) {
 		version := p.in.Start.ControlPlane.Version
 		// Cluster API replaces the machines of all parts at once, for a class.
-		step := Step{Kind: Template, From: version, To: version, Reason: templateReason, Beside: p.in.TopologyPath != nil}
+		step := Step{Kind: Template, From: version, To: version, Reason: templateReason, Concurrent: p.in.TopologyPath != nil}
 		p.addChanges(&step)
 		steps = append(steps, step)
 	}

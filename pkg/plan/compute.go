@@ -18,14 +18,14 @@ import (
 //   - New groups come as soon as their version may run, groups that are no longer
 //     wanted go last, or when the skew policy makes them.
 //
-// The error is an *ImpossibleError. A plan of its own result is empty.
+// The error is an *NoPlanError. A plan of its own result is empty.
 func Compute(in Input) (Plan, error) {
 	p, err := newPlanner(in)
 	if err != nil {
 		return Plan{}, err
 	}
 	if reasons := p.unreachable(); len(reasons) > 0 {
-		return Plan{}, &ImpossibleError{Reasons: reasons}
+		return Plan{}, &NoPlanError{Reasons: reasons}
 	}
 	plan := Plan{
 		APIVersion: v1alpha1.APIVersion, Kind: DocumentKind, Metadata: p.in.Metadata,
@@ -100,7 +100,7 @@ func newPlanner(in Input) (*planner, error) {
 		reasons = append(reasons, err.Error())
 	}
 	if len(reasons) > 0 {
-		return nil, &ImpossibleError{Reasons: reasons}
+		return nil, &NoPlanError{Reasons: reasons}
 	}
 	p := &planner{in: in, path: upgradePath{versions: versions, policy: in.Policy}, standalone: map[string]bool{}}
 	if in.TopologyPath != nil {
@@ -108,7 +108,7 @@ func newPlanner(in Input) (*planner, error) {
 	}
 	rollouts, impossible := p.schedule()
 	if reasons := append(p.blocked(), impossible...); len(reasons) > 0 {
-		return nil, &ImpossibleError{Reasons: reasons}
+		return nil, &NoPlanError{Reasons: reasons}
 	}
 	p.rollouts, p.removals = rollouts, p.scheduleRemovals()
 	return p, nil
@@ -135,7 +135,7 @@ func (t Target) versions() v1alpha1.ClusterVersions {
 // Nothing is done to them, so it cannot move.
 func (p *planner) blocked() []string {
 	var reasons []string
-	for _, machine := range p.in.Start.Foreign {
+	for _, machine := range p.in.Start.Unmanaged {
 		for at := range p.path.last() {
 			if next := p.path.versions[at+1]; p.path.policy.TooOld(next, machine.Version) {
 				reasons = append(reasons, fmt.Sprintf("control plane: it cannot go to %s, for %s, which this file does not name, is at %s; the farthest is %s as long as it is there: upgrade or delete it",
@@ -246,7 +246,7 @@ func (p *planner) split(step Step) []Step {
 		if part.Kind == Template && !part.UnderWay {
 			part.Reason += p.together(part)
 		}
-		part.Beside = part.Beside || part.UnderWay && part.Detached && p.mayGoOn(part.WorkerNodeGroups)
+		part.Concurrent = part.Concurrent || part.UnderWay && part.Detached && p.mayGoOn(part.WorkerNodeGroups)
 		steps = append(steps, aboutGroups(part)...)
 	}
 	return steps

@@ -93,7 +93,7 @@ func bundles(releases ...string) func(*plan.Input) {
 // foreign machines are of others.
 func foreign(object, at string) func(*plan.Input) {
 	return func(in *plan.Input) {
-		in.Start.Foreign = append(in.Start.Foreign, plan.Foreign{Object: object, Version: version(at)})
+		in.Start.Unmanaged = append(in.Start.Unmanaged, plan.Unmanaged{Object: object, Version: version(at)})
 	}
 }
 
@@ -117,7 +117,7 @@ func short(p plan.Plan) []string {
 // kind of a step, and when it is begun.
 func kind(step plan.Step) string {
 	text := string(step.Kind)
-	if step.Beside {
+	if step.Concurrent {
 		text += " (beside)"
 	}
 	if step.UnderWay {
@@ -184,7 +184,7 @@ func testImpossible(t *testing.T, tests map[string]impossible) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := plan.Compute(test.in)
-			var because *plan.ImpossibleError
+			var because *plan.NoPlanError
 			if !errors.As(err, &because) {
 				t.Fatalf("the error is %v, and the plan\n%s", err, strings.Join(short(got), "\n"))
 			}

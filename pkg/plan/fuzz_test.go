@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzCompute: whatever the input, there is a plan that is legal and leaves
-// nothing to do, or an *ImpossibleError that says why not.
+// nothing to do, or an *NoPlanError that says why not.
 func FuzzCompute(f *testing.F) {
 	for length := range 12 {
 		seed := make([]byte, length*16)
@@ -28,7 +28,7 @@ func FuzzCompute(f *testing.F) {
 			t.Fatalf("the input was\n%s\nand is\n%s", before, now)
 		}
 		if err != nil {
-			var because *plan.ImpossibleError
+			var because *plan.NoPlanError
 			if !errors.As(err, &because) || len(because.Reasons) == 0 || slices.Contains(because.Reasons, "") || strings.Contains(err.Error(), "<nil>") {
 				t.Fatalf("%T: %v\n%s", err, err, before)
 			}
@@ -121,7 +121,7 @@ func (r *bytesReader) input() plan.Input {
 	}
 	in.Scope.ControlPlaneOnly = r.below(8) == 7
 	if r.below(8) == 7 {
-		in.Start.Foreign = append(in.Start.Foreign, plan.Foreign{Object: "Machine/other", Version: r.version(near)})
+		in.Start.Unmanaged = append(in.Start.Unmanaged, plan.Unmanaged{Object: "Machine/other", Version: r.version(near)})
 	}
 	return in
 }

@@ -90,7 +90,7 @@ func (p Plan) kindOf(next int) Kind {
 
 // changesVersion reports whether the step gives machines another version.
 func (s Step) changesVersion() bool {
-	return !s.Beside && (s.Kind == ControlPlane || s.Kind == Workers)
+	return !s.Concurrent && (s.Kind == ControlPlane || s.Kind == Workers)
 }
 
 // HeldNotes returns at which step of the plan each hold is met first; begun is as in Held.

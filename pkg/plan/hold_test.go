@@ -17,7 +17,7 @@ func TestHeld(t *testing.T) {
 	for _, point := range state.HoldPoints() {
 		holds = append(holds, state.Hold{Point: point})
 	}
-	upgrade := Plan{Steps: []Step{{Kind: InPlace, Beside: true}, {Kind: ControlPlane}, {Kind: ControlPlane}, {Kind: Workers}, {Kind: CreateWorkers}, {Kind: Workers}, {Kind: RemoveWorkers}}}
+	upgrade := Plan{Steps: []Step{{Kind: InPlace, Concurrent: true}, {Kind: ControlPlane}, {Kind: ControlPlane}, {Kind: Workers}, {Kind: CreateWorkers}, {Kind: Workers}, {Kind: RemoveWorkers}}}
 	const (
 		beforeUpgrade, beforeControlPlane, afterControlPlane = state.BeforeUpgrade, state.BeforeControlPlane, state.AfterControlPlane
 		beforeWorkers, afterWorkers, afterUpgrade            = state.BeforeWorkers, state.AfterWorkers, state.AfterUpgrade
@@ -91,7 +91,7 @@ func TestEndsDetached(t *testing.T) {
 		"of the topology":          {[]Step{detached, controlPlane}, true, false},
 		"of a detached group":      {[]Step{controlPlane, detached, {Kind: Return}}, true, true},
 		"without another version":  {[]Step{{Kind: Template, Detached: true}}, false, false},
-		"begun beside of the rest": {[]Step{{Kind: Workers, Beside: true, Detached: true}}, false, false},
+		"begun beside of the rest": {[]Step{{Kind: Workers, Concurrent: true, Detached: true}}, false, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

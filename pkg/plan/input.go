@@ -52,13 +52,13 @@ type Part struct {
 type Start struct {
 	ControlPlane     Part
 	WorkerNodeGroups map[string]Part
-	// Foreign machines are those of the cluster that no spec of ours names. They
-	// count for the skew policy, and nothing is done to them.
-	Foreign []Foreign
+	// Unmanaged machines of the cluster. They count for the skew policy and are not
+	// changed.
+	Unmanaged []Unmanaged
 }
 
-// Foreign is a machine, or a set of them, that somebody else looks after.
-type Foreign struct {
+// Unmanaged is a machine, or a set of machines, that clusterctl-x does not manage.
+type Unmanaged struct {
 	Object  string // Kind/name
 	Version v1alpha1.Version
 }
@@ -105,8 +105,8 @@ func (s Scope) covers(group string) bool {
 	return len(s.Groups) == 0 || slices.Contains(s.Groups, group)
 }
 
-// ImpossibleError says why there is no plan. Its reasons are in the order of
+// NoPlanError reports that no plan leads to the target. Its reasons are in the order of
 // the spec.
-type ImpossibleError struct{ Reasons []string }
+type NoPlanError struct{ Reasons []string }
 
-func (e *ImpossibleError) Error() string { return strings.Join(e.Reasons, "\n") }
+func (e *NoPlanError) Error() string { return strings.Join(e.Reasons, "\n") }

@@ -16,7 +16,7 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	cluster := state.Cluster{
 		Name: "c", Namespace: "ns", UID: "uid", Generation: 3, ControlPlane: state.Part{Object: "KubeadmControlPlane/c", Generation: 4},
-		WorkerNodeGroups: []state.Part{{Object: "MachineDeployment/a", Generation: 5}, {Object: "MachineDeployment/b", Generation: 6, Foreign: true}},
+		WorkerNodeGroups: []state.Part{{Object: "MachineDeployment/a", Generation: 5}, {Object: "MachineDeployment/b", Generation: 6, Unmanaged: true}},
 	}
 	managed := cluster
 	managed.Topology = &state.Topology{}

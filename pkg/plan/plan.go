@@ -88,9 +88,9 @@ type Step struct {
 	// UnderWay is true for a rollout that goes on already; its machines are
 	// those that are still to do.
 	UnderWay bool `json:"underWay,omitempty"`
-	// Beside is true for a concurrent step: it is begun at once, and no later step
+	// Concurrent is true for a concurrent step: it is begun at once, and no later step
 	// waits for it.
-	Beside bool `json:"beside,omitempty"`
+	Concurrent bool `json:"beside,omitempty"`
 	// Detached is true for a step of a cluster from a ClusterClass that Cluster API
 	// does not take by itself: it is about groups that its topology does not have.
 	Detached bool   `json:"detached,omitempty"`

@@ -78,7 +78,7 @@ func random(r *rand.Rand, in plan.Input) (plan.Plan, []string) {
 		return got, []string{"not the same when put together in another order: " + diff, fmt.Sprint(err), fmt.Sprint(errAgain)}
 	}
 	if err != nil {
-		var impossible *plan.ImpossibleError
+		var impossible *plan.NoPlanError
 		switch {
 		case !errors.As(err, &impossible) || len(impossible.Reasons) == 0 || strings.Contains(err.Error(), "<nil>"):
 			return got, []string{fmt.Sprintf("the error is %T: %v", err, err)}
@@ -109,7 +109,7 @@ func random(r *rand.Rand, in plan.Input) (plan.Plan, []string) {
 func goesOn(in plan.Input, p plan.Plan) []string {
 	lines := short(p)
 	first := 1
-	for first < len(p.Steps) && p.Steps[first].Beside {
+	for first < len(p.Steps) && p.Steps[first].Concurrent {
 		first++ // those that are begun at once are begun together
 	}
 	for count := first; count <= len(p.Steps); count++ {

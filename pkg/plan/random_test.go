@@ -73,7 +73,7 @@ func randomInput(r *rand.Rand) plan.Input {
 		}
 	}
 	if rarely() {
-		in.Start.Foreign = []plan.Foreign{{Object: "Machine/other", Version: versionOf(some((first-3)*100, controlPlane+100))}}
+		in.Start.Unmanaged = []plan.Unmanaged{{Object: "Machine/other", Version: versionOf(some((first-3)*100, controlPlane+100))}}
 	}
 	return in
 }
@@ -155,7 +155,7 @@ func describe(in plan.Input) string {
 		fmt.Fprintf(text, "%s %s (oldest %s, %d machines, %d outdated, %d fresh)", name, part.Version, part.Oldest, part.Machines, part.Outdated, part.Fresh)
 	}
 	write("control plane", in.Start.ControlPlane)
-	fmt.Fprintf(text, " -> %s (%d), MaxLag %d, foreign %v\n", in.Target.ControlPlane, in.Target.ControlPlaneMachines, in.Policy.MaxLag, in.Start.Foreign)
+	fmt.Fprintf(text, " -> %s (%d), MaxLag %d, foreign %v\n", in.Target.ControlPlane, in.Target.ControlPlaneMachines, in.Policy.MaxLag, in.Start.Unmanaged)
 	for _, group := range in.Target.WorkerNodeGroups {
 		part, exists := in.Start.WorkerNodeGroups[group.Name]
 		if exists {

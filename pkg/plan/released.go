@@ -13,7 +13,7 @@ func (p Plan) Released(part string, begun int) bool {
 		if step.UnderWay || step.Group(part).UnderWay || !step.Moves(part) {
 			continue
 		}
-		if i < begun || step.Beside {
+		if i < begun || step.Concurrent {
 			return true
 		}
 		moves = true

@@ -19,7 +19,7 @@ func TestReleased(t *testing.T) {
 		}
 		return step
 	}
-	beside := func(step plan.Step) plan.Step { step.Beside = true; return step }
+	beside := func(step plan.Step) plan.Step { step.Concurrent = true; return step }
 	underWay := func(step plan.Step) plan.Step { step.UnderWay = true; return step }
 	tests := map[string]struct {
 		part  string

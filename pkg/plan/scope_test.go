@@ -90,9 +90,9 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestScopeImpossible: a part alone cannot break the policy, and is told how far
+// TestScopeNoPlan: a part alone cannot break the policy, and is told how far
 // it can go.
-func TestScopeImpossible(t *testing.T) {
+func TestScopeNoPlan(t *testing.T) {
 	t.Parallel()
 	testImpossible(t, map[string]impossible{
 		"groups would be left behind by the control plane": {with(input("1.31", "1.35", "a 1.31 1.35", "b 1.30 1.35", "c 1.32 1.35"), controlPlaneOnly), []string{
@@ -144,9 +144,9 @@ func TestScopeInOrder(t *testing.T) {
 	}
 }
 
-// TestBesideUnderWay: a rollout that goes on already holds up no other group, as long as
+// TestConcurrentUnderWay: a rollout that goes on already holds up no other group, as long as
 // more groups may move at the same time.
-func TestBesideUnderWay(t *testing.T) {
+func TestConcurrentUnderWay(t *testing.T) {
 	t.Parallel()
 	concurrency := func(n int) func(*plan.Input) { return func(in *plan.Input) { in.Concurrency = n } }
 	tests := map[string]struct {

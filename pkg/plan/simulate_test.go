@@ -52,7 +52,7 @@ func worldOf(in plan.Input) world {
 	for name, part := range in.Start.WorkerNodeGroups {
 		w.nodes[name] = running(part)
 	}
-	for _, foreign := range in.Start.Foreign {
+	for _, foreign := range in.Start.Unmanaged {
 		w.nodes[foreign.Object] = []int{number(foreign.Version)}
 	}
 	return w
@@ -105,7 +105,7 @@ func problems(in plan.Input, p plan.Plan) []string {
 	w, underWay := worldOf(in), true
 	for i, step := range p.Steps {
 		when := fmt.Sprintf("step %d, %s", i+1, step.Kind)
-		if !step.Beside && !step.UnderWay {
+		if !step.Concurrent && !step.UnderWay {
 			underWay = false
 		}
 		if step.UnderWay && !underWay {
@@ -132,7 +132,7 @@ func notThere(in plan.Input, w world) []string {
 	for _, group := range in.Target.WorkerNodeGroups {
 		want.nodes[group.Name] = []int{number(group.Version)}
 	}
-	for _, foreign := range in.Start.Foreign {
+	for _, foreign := range in.Start.Unmanaged {
 		want.nodes[foreign.Object] = []int{number(foreign.Version)}
 	}
 	if !slices.Equal(want.controlPlane, w.controlPlane) {
@@ -218,7 +218,7 @@ func takeGroup(in plan.Input, step plan.Step, group plan.Group, w, during, after
 		if group.From != start.Oldest || group.To != start.Version {
 			return []string{when + ": is not what is under way"}
 		}
-	case step.Kind == plan.Template && step.Beside:
+	case step.Kind == plan.Template && step.Concurrent:
 		after.nodes[group.Name] = nodes // begun, and waited for by nobody
 		if from != to || group.To != start.Version {
 			return []string{fmt.Sprintf("%s: from %d to %d", when, from, to)}

@@ -14,8 +14,8 @@ import (
 func StartOf(c state.Cluster) Start {
 	start := Start{ControlPlane: partOf(c.ControlPlane), WorkerNodeGroups: map[string]Part{}}
 	for _, group := range c.WorkerNodeGroups {
-		if group.Foreign {
-			start.Foreign = append(start.Foreign, Foreign{Object: group.Object, Version: group.Oldest()})
+		if group.Unmanaged {
+			start.Unmanaged = append(start.Unmanaged, Unmanaged{Object: group.Object, Version: group.Oldest()})
 			continue
 		}
 		part := partOf(group)
@@ -24,7 +24,7 @@ func StartOf(c state.Cluster) Start {
 	}
 	for _, other := range c.Others {
 		if !other.Version.IsZero() {
-			start.Foreign = append(start.Foreign, Foreign(other))
+			start.Unmanaged = append(start.Unmanaged, Unmanaged(other))
 		}
 	}
 	return start
@@ -57,7 +57,7 @@ func MetadataOf(c state.Cluster, spec string, groups ...string) Metadata {
 		}
 		// Cluster API changes the parts of a topology at any time, as the next step of
 		// an upgrade that was stopped; no plan is stale for that.
-		if c.Topology == nil || part.Foreign || part.Detached {
+		if c.Topology == nil || part.Unmanaged || part.Detached {
 			m.Generations[part.Object] = part.Generation
 		}
 	}

@@ -102,7 +102,7 @@ func (p Plan) Reached(before int, c state.Cluster) (int, bool) {
 		if !p.between(step, c) {
 			continue
 		}
-		for step < end && (p.Steps[step].Beside || p.Steps[step].Done(c)) {
+		for step < end && (p.Steps[step].Concurrent || p.Steps[step].Done(c)) {
 			step++
 		}
 		return step, true
@@ -137,7 +137,7 @@ func (p Plan) between(step int, c state.Cluster) bool {
 	}
 	seen := map[string]bool{}
 	for _, group := range c.WorkerNodeGroups {
-		if group.Foreign {
+		if group.Unmanaged {
 			continue
 		}
 		seen[group.Name] = true
@@ -181,7 +181,7 @@ func (p Plan) Unplanned(step int, c state.Cluster) string {
 	}
 	var differs, all []string
 	for _, part := range c.Parts() {
-		if part.Foreign || part.Detached {
+		if part.Unmanaged || part.Detached {
 			continue
 		}
 		is := fmt.Sprintf("%s is at %s", part.Name, part.Version)

@@ -59,12 +59,12 @@ func (p *planner) mergeUnderWay(all []Step) []Step {
 	if p.in.Concurrency < 2 {
 		return all
 	}
-	i := slices.IndexFunc(all, func(s Step) bool { return s.Kind == Workers && s.UnderWay && !s.Beside })
+	i := slices.IndexFunc(all, func(s Step) bool { return s.Kind == Workers && s.UnderWay && !s.Concurrent })
 	if i < 0 || i+1 == len(all) || p.in.TopologyPath != nil && !all[i].Detached {
 		return all
 	}
 	underWay, next := all[i], all[i+1]
-	if next.Kind != Workers || next.Beside || next.Detached != underWay.Detached {
+	if next.Kind != Workers || next.Concurrent || next.Detached != underWay.Detached {
 		return all
 	}
 	merged := next

@@ -20,7 +20,7 @@ type replacements struct {
 // queueReplacements queues the groups of the concurrent steps that clusterctl-x takes.
 func (t *turn) queueReplacements(takes func(plan.Step) bool) {
 	for _, step := range t.Plan.Steps {
-		if step.Kind != plan.Template || !step.Beside || step.UnderWay || !takes(step) {
+		if step.Kind != plan.Template || !step.Concurrent || step.UnderWay || !takes(step) {
 			continue
 		}
 		for _, group := range step.WorkerNodeGroups {

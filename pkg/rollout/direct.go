@@ -24,7 +24,7 @@ func (direct) begin(t *turn) {
 	}
 	for _, step := range t.Plan.Steps {
 		for _, group := range step.WorkerNodeGroups {
-			t.p.scaled[group.Name] = t.p.scaled[group.Name] || step.Beside && group.Scales()
+			t.p.scaled[group.Name] = t.p.scaled[group.Name] || step.Concurrent && group.Scales()
 		}
 	}
 	t.queueReplacements(func(plan.Step) bool { return true })
@@ -32,7 +32,7 @@ func (direct) begin(t *turn) {
 	t.p.replacements.next(t.Concurrency)
 	begun := map[string]bool{}
 	for _, step := range t.Plan.Steps {
-		if step.Beside {
+		if step.Concurrent {
 			t.beginConcurrent(step, begun)
 		}
 	}
@@ -98,7 +98,7 @@ func (t *turn) changedVersions(parts []string) []string {
 
 func (direct) take(t *turn) (bool, error) {
 	step := t.step()
-	if step.Beside { // is begun
+	if step.Concurrent { // is begun
 		t.p.goTo(t.p.step + 1)
 		return true, nil
 	}
@@ -213,4 +213,4 @@ func (t *turn) stepDone(step plan.Step) bool {
 	return step.Done(t.now)
 }
 
-func (direct) arrived(t *turn) bool { return !t.waitsAtHold() && t.p.rested(t.now) }
+func (direct) arrived(t *turn) bool { return !t.waitsAtHold() && t.p.allSettled(t.now) }

@@ -34,17 +34,17 @@ const controlPlane = v1alpha1.ControlPlaneName
 func TestRunInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "pinned", "v1.31.1"))
-	w.Objects["MachineDeployment/c-pinned"].SetAnnotations(map[string]string{rollouttest.BesideAnnotation: "v1.32.1"})
+	w.Objects["MachineDeployment/c-pinned"].SetAnnotations(map[string]string{rollouttest.BehindAnnotation: "v1.32.1"})
 	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1", "pinned", "v1.31.1"),
 		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.34.1", "md-0", "md-1"))
 	r := w.run(p, 1, nil)
 	w.begins(r)
 	w.sees(r, 0, append(controlPlaneTo("v1.33.1"),
-		"apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 beside v1.33.1", "apply MachineDeployment/c-pinned v1.31.1 beside v1.33.1")...)
+		"apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 behind v1.33.1", "apply MachineDeployment/c-pinned v1.31.1 behind v1.33.1")...)
 	w.sees(r, 0)
 	w.Roll(controlPlane)
 	w.sees(r, 1, append(controlPlaneTo("v1.34.1"),
-		"apply MachineDeployment/c-md-0 v1.32.1 beside v1.34.1", "apply MachineDeployment/c-md-1 v1.32.1 beside v1.34.1", "apply MachineDeployment/c-pinned v1.31.1 beside v1.34.1")...)
+		"apply MachineDeployment/c-md-0 v1.32.1 behind v1.34.1", "apply MachineDeployment/c-md-1 v1.32.1 behind v1.34.1", "apply MachineDeployment/c-pinned v1.31.1 behind v1.34.1")...)
 	w.Roll(controlPlane)
 	w.sees(r, 2, groupTo("md-0", "v1.34.1")...)
 	w.sees(r, 2)
@@ -82,9 +82,9 @@ func TestRunConcurrency(t *testing.T) {
 	w.ends(r)
 }
 
-// TestRunBesideUnderWay: a rollout that goes on already counts among the groups that
+// TestRunConcurrentUnderWay: a rollout that goes on already counts among the groups that
 // move, and is written nothing.
-func TestRunBesideUnderWay(t *testing.T) {
+func TestRunConcurrentUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"))
 	w.Objects["MachineDeployment/c-a"].SetGeneration(2) // which Cluster API has not carried out
@@ -110,7 +110,7 @@ func TestRunHolds(t *testing.T) {
 		rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
 	r := w.run(p, 1, &rollouttest.Rendering{Labels: map[string]string{"md-0": "new"}, Templates: map[string]string{"md-0": "-new"}})
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 label=new", "apply MachineHealthCheck/c-md-0")
-	w.sees(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 label=new beside v1.33.1")...)
+	w.sees(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 label=new behind v1.33.1")...)
 	w.Roll(controlPlane)
 	w.sees(r, 2, "apply DevMachineTemplate/c-md-0-v1.33.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.33.1-new",
 		"apply MachineDeployment/c-md-0 v1.33.1 of v1.33.1-new label=new", "apply MachineHealthCheck/c-md-0")
@@ -128,8 +128,8 @@ func TestRunTakesOverAGroup(t *testing.T) {
 	r := w.run(p, 1, nil)
 	r.Claimed = []string{"md-0"}
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1", "apply MachineHealthCheck/c-md-0")
-	w.seen.WorkerNodeGroups[0].Foreign = true // the cache is behind
-	w.advances(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1")...)
+	w.seen.WorkerNodeGroups[0].Unmanaged = true // the cache is behind
+	w.advances(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1")...)
 	w.Roll(controlPlane)
 	w.sees(r, 2, groupTo("md-0", "v1.33.1")...)
 	w.Roll("md-0")
@@ -146,7 +146,7 @@ func TestRunScalesBeforeItRolls(t *testing.T) {
 	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), grown, rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1"))
 	r := w.run(p, 1, &rollouttest.Rendering{Replicas: map[string]int64{"md-0": 3}})
 	stale := w.seen
-	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 x3 beside v1.33.1", "apply MachineHealthCheck/c-md-0")
+	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 x3 behind v1.33.1", "apply MachineHealthCheck/c-md-0")
 	w.seen = stale // the cache has the group at rest, as it was before
 	w.advances(r, 1, groupTo("md-1", "v1.33.1")...)
 	w.sees(r, 1)
@@ -158,9 +158,9 @@ func TestRunScalesBeforeItRolls(t *testing.T) {
 	w.ends(r)
 }
 
-// TestRunReplacesMachinesBeside: other templates are written at once, with the
+// TestRunReplacesMachinesConcurrently: other templates are written at once, with the
 // count that changes too, and only once; the end waits for them.
-func TestRunReplacesMachinesBeside(t *testing.T) {
+func TestRunReplacesMachinesConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
 	grown := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))
@@ -172,7 +172,7 @@ func TestRunReplacesMachinesBeside(t *testing.T) {
 		"apply DevMachineTemplate/c-md-0-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.32.1-new", "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3", "apply MachineHealthCheck/c-md-0",
 		"apply DevMachineTemplate/c-md-1-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.32.1-new", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new", "apply MachineHealthCheck/c-md-1")
 	w.sees(r, 2, append(controlPlaneTo("v1.33.1"),
-		"apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3 beside v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new beside v1.33.1")...)
+		"apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3 behind v1.33.1", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new behind v1.33.1")...)
 	w.Roll(controlPlane)
 	w.sees(r, 3)
 	w.Roll("md-1")
@@ -200,16 +200,16 @@ func TestRunReplacesOneGroupAfterTheOther(t *testing.T) {
 		}
 	}
 	w.begins(r, append([]string{"apply MachineDeployment/c-md-1 v1.32.1 x3", "apply MachineHealthCheck/c-md-1"}, replaced("md-0", "")...)...)
-	w.sees(r, 2, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new beside v1.33.1",
-		"apply MachineDeployment/c-md-1 v1.32.1 x3 beside v1.33.1", "apply MachineDeployment/c-md-2 v1.32.1 beside v1.33.1")...)
+	w.sees(r, 2, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new behind v1.33.1",
+		"apply MachineDeployment/c-md-1 v1.32.1 x3 behind v1.33.1", "apply MachineDeployment/c-md-2 v1.32.1 behind v1.33.1")...)
 	w.Roll("md-1") // the count
 	w.sees(r, 2)
 	w.Roll("md-0")
-	w.sees(r, 2, replaced("md-1", " x3 beside v1.33.1")...)
+	w.sees(r, 2, replaced("md-1", " x3 behind v1.33.1")...)
 	w.Roll(controlPlane)
 	w.sees(r, 3)
 	w.Roll("md-1")
-	w.sees(r, 3, replaced("md-2", " beside v1.33.1")...)
+	w.sees(r, 3, replaced("md-2", " behind v1.33.1")...)
 	w.sees(r, 3)
 	w.Roll("md-2")
 	w.ends(r)
@@ -255,7 +255,7 @@ func TestRunGoesBack(t *testing.T) {
 	r := w.run(p, 1, nil)
 	w.begins(r)
 	back := groupTo("md-0", "v1.32.1")
-	back[2] += " beside v1.33.1"
+	back[2] += " behind v1.33.1"
 	w.advances(r, 0, back...)
 	w.Roll("md-0")
 	w.ends(r)
@@ -303,7 +303,7 @@ func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 		"nothing else":           {nil, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
 		"a rollout is under way": {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.ControlPlane, "v1.31.1", "v1.32.1"))}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
 		"a step of its own": {[]plan.Step{rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")}, 1, []string{cluster}, []string{
-			"apply DevMachineTemplate/c-v1.33.1", "apply KubeadmControlPlane/c v1.33.1 x3", "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1",
+			"apply DevMachineTemplate/c-v1.33.1", "apply KubeadmControlPlane/c v1.33.1 x3", "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1",
 		}},
 		"other machines": {[]plan.Step{rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1")}, 1, []string{cluster}, []string{"apply DevMachineTemplate/c-v1.32.1", grown}},
 		"a group":        {[]plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.32.1", "", "md-0")}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, []string{"remove MachineDeployment/c-md-0"}},
@@ -338,14 +338,14 @@ func TestRunAfterTheClusterAsAWhole(t *testing.T) {
 	w.ends(r)
 }
 
-// TestRunBesideComesFirst: a change beside the steps is made at once wherever it
+// TestRunConcurrentComesFirst: a change beside the steps is made at once wherever it
 // stands, and does not stand for the step of the same group.
-func TestRunBesideComesFirst(t *testing.T) {
+func TestRunConcurrentComesFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
 	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"), rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")))
 	r := w.run(p, 1, nil)
-	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1", "apply MachineHealthCheck/c-md-0")
+	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1", "apply MachineHealthCheck/c-md-0")
 	w.sees(r, 0, groupTo("md-0", "v1.33.1")...)
 	w.Roll("md-0")
 	w.ends(r)

@@ -29,10 +29,10 @@ type Turn struct {
 // LookAgain returns when there is another turn though nothing changed; zero where there
 // is none.
 func (t Turn) LookAgain() time.Time {
-	if t.Progress.mending == nil {
+	if t.Progress.healthWait == nil {
 		return time.Time{}
 	}
-	return t.Progress.mending.Until
+	return t.Progress.healthWait.Until
 }
 
 // turn is a Turn on its way.
@@ -42,7 +42,7 @@ type turn struct {
 	at  time.Time
 	p   Progress
 	// waited is what the next step waited for at the turn before.
-	waited  *state.Mending
+	waited  *state.HealthWait
 	actions []Action
 	again   bool
 }
@@ -79,7 +79,7 @@ func (t *turn) next() (bool, error) {
 	if t.again {
 		return false, nil
 	}
-	t.waited, t.p.mending = t.p.mending, nil
+	t.waited, t.p.healthWait = t.p.healthWait, nil
 	for t.p.step < len(t.Plan.Steps) {
 		done, err := t.driver.take(t)
 		if !done || t.again || err != nil {
@@ -104,7 +104,7 @@ func (t *turn) write(actions ...Action) {
 // recordSteps records the end of steps. It comes after all writes: machines come first.
 func (t *turn) recordSteps() {
 	for i := t.p.recorded; i < t.p.step; i++ {
-		if step := t.Plan.Steps[i]; !step.Beside {
+		if step := t.Plan.Steps[i]; !step.Concurrent {
 			t.do(RecordEvent{"UpgradeStepDone", fmt.Sprintf("step %d of %d: %s", i+1, len(t.Plan.Steps), step)})
 		}
 	}

@@ -48,18 +48,18 @@ func (t *turn) waitsForHealth(first, end int) (bool, error) {
 	if len(parts) == 0 && t.now.Infrastructure == "" {
 		return false, nil
 	}
-	t.p.mending = &state.Mending{Parts: []string{}, Since: t.at, Until: t.at.Add(max(shortestWait, t.NodeStartup))}
+	t.p.healthWait = &state.HealthWait{Parts: []string{}, Since: t.at, Until: t.at.Add(max(shortestWait, t.NodeStartup))}
 	if t.waited != nil {
-		t.p.mending.Since, t.p.mending.Until = t.waited.Since, t.waited.Until
+		t.p.healthWait.Since, t.p.healthWait.Until = t.waited.Since, t.waited.Until
 	}
 	for _, part := range parts {
-		t.p.mending.Parts = append(t.p.mending.Parts, part.Name)
+		t.p.healthWait.Parts = append(t.p.healthWait.Parts, part.Name)
 	}
-	t.now.Mending = t.p.mending
-	if t.at.Before(t.p.mending.Until) {
+	t.now.HealthWait = t.p.healthWait
+	if t.at.Before(t.p.healthWait.Until) {
 		return true, nil
 	}
-	return true, &UnhealthyError{Plan: t.Plan, Step: first, Waited: t.p.mending.Until.Sub(t.p.mending.Since), Cluster: t.now, Parts: parts}
+	return true, &UnhealthyError{Plan: t.Plan, Step: first, Waited: t.p.healthWait.Until.Sub(t.p.healthWait.Since), Cluster: t.now, Parts: parts}
 }
 
 // looksAtHealth reports whether one of the steps rolls the control plane, after a step
@@ -67,7 +67,7 @@ func (t *turn) waitsForHealth(first, end int) (bool, error) {
 // what an earlier run left on its way: so that an upgrade that is continued waits there
 // too.
 func (t *turn) looksAtHealth(first, end int) bool {
-	after := slices.ContainsFunc(t.Plan.Steps[:first], func(s plan.Step) bool { return !s.Beside && len(s.Parts()) > 0 })
+	after := slices.ContainsFunc(t.Plan.Steps[:first], func(s plan.Step) bool { return !s.Concurrent && len(s.Parts()) > 0 })
 	rolls := slices.ContainsFunc(t.Plan.Steps[first:end], func(s plan.Step) bool { return s.Moves(v1alpha1.ControlPlaneName) && !s.UnderWay })
 	return (after || t.Continued) && rolls && !t.IgnoreHealth
 }
@@ -76,7 +76,7 @@ func (t *turn) looksAtHealth(first, end int) bool {
 func (t *turn) ahead(first int) plan.Plan {
 	var p plan.Plan
 	for i, step := range t.Plan.Steps {
-		if i >= first || step.Beside {
+		if i >= first || step.Concurrent {
 			p.Steps = append(p.Steps, step)
 		}
 	}
@@ -86,7 +86,7 @@ func (t *turn) ahead(first int) plan.Plan {
 // wellEnough reports whether a part keeps no step waiting though it is not as wanted:
 // surplus machines go, or those come that the upgrade itself asked for.
 func (t *turn) wellEnough(part state.Part) bool {
-	scaled := slices.ContainsFunc(t.Plan.Steps, func(s plan.Step) bool { return s.Beside && s.Group(part.Name).Scales() })
+	scaled := slices.ContainsFunc(t.Plan.Steps, func(s plan.Step) bool { return s.Concurrent && s.Group(part.Name).Scales() })
 	return part.Name != v1alpha1.ControlPlaneName && part.ComesUp() && (scaled || part.Ready() >= part.Replicas)
 }
 
@@ -102,7 +102,7 @@ func Unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func
 		}
 		// As long as clusterctl-x has it paused, that is so.
 		unseen := cluster.Pause != nil && part.Unseen && part.Ready() == part.Replicas
-		if !mends[part.Name] && !part.Foreign && !unseen && !part.Done() && !wellEnough(part) {
+		if !mends[part.Name] && !part.Unmanaged && !unseen && !part.Done() && !wellEnough(part) {
 			parts = append(parts, part)
 		}
 	}

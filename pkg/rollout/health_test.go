@@ -76,11 +76,11 @@ func TestRunWaitsForHealth(t *testing.T) {
 			if _, err := r.advance(); err != nil {
 				t.Fatal(err)
 			}
-			var want *state.Mending
+			var want *state.HealthWait
 			if test.waits {
-				want = &state.Mending{Parts: []string{"md-0"}, Since: w.at, Until: w.at.Add(10 * time.Minute)}
+				want = &state.HealthWait{Parts: []string{"md-0"}, Since: w.at, Until: w.at.Add(10 * time.Minute)}
 			}
-			if diff := cmp.Diff(want, r.shown[0].Cluster.Mending); diff != "" {
+			if diff := cmp.Diff(want, r.shown[0].Cluster.HealthWait); diff != "" {
 				t.Errorf("waits for (-want +got):\n%s", diff)
 			}
 			if wrote := w.writes != nil; wrote == test.waits {
@@ -104,7 +104,7 @@ func TestRunWaitsForHealthForAWhile(t *testing.T) {
 	steps := append(twoMinors(), rollouttest.Step(plan.ControlPlane, "v1.34.1", "v1.35.1"))
 	r := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.35.1", "md-0", "v1.32.1"), steps...), 1, nil)
 	w.begins(r)
-	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1")...)
+	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1")...)
 	waits := func(step int, until time.Time) {
 		t.Helper()
 		w.look()
@@ -121,7 +121,7 @@ func TestRunWaitsForHealthForAWhile(t *testing.T) {
 	waits(1, first)
 	w.at = first.Add(-1)
 	waits(1, first)
-	w.sees(r, 1, append(controlPlaneTo("v1.34.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.34.1")...)
+	w.sees(r, 1, append(controlPlaneTo("v1.34.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.34.1")...)
 	w.Roll(controlPlane)
 	w.at = first
 	second := w.at.Add(10 * time.Minute)
@@ -167,7 +167,7 @@ func TestRunWaitsForSlowMachines(t *testing.T) {
 		if _, err := r.advance(); err != nil {
 			t.Fatal(err)
 		}
-		if got := r.p.mending.Until.Sub(r.p.mending.Since); got != want {
+		if got := r.p.healthWait.Until.Sub(r.p.healthWait.Since); got != want {
 			t.Errorf("with machines that may take %s it waits %s, want %s", startup, got, want)
 		}
 	}
@@ -182,10 +182,10 @@ func TestRunWaitsForWhatAnEarlierRunLeft(t *testing.T) {
 	r.Continued = true
 	w.begins(r)
 	booting(&w.seen.WorkerNodeGroups[0])
-	if w.advances(r, 0); r.p.mending == nil {
+	if w.advances(r, 0); r.p.healthWait == nil {
 		t.Error("it does not wait")
 	}
-	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 beside v1.33.1")...)
+	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1")...)
 }
 
 // TestRunWaitsForHealthAfterAHold: while a hold is waited for, no time is running. What is
@@ -206,9 +206,9 @@ func TestRunWaitsForHealthAfterAHold(t *testing.T) {
 	}
 	var shown []string
 	for _, now := range r.shown {
-		shown = append(shown, fmt.Sprintf("held %t, mending %t", now.Cluster.Held != nil, now.Cluster.Mending != nil))
+		shown = append(shown, fmt.Sprintf("held %t, healthWait %t", now.Cluster.Held != nil, now.Cluster.HealthWait != nil))
 	}
-	if diff := cmp.Diff([]string{"held false, mending true", "held true, mending false", "held false, mending true", "held false, mending true"}, shown); diff != "" {
+	if diff := cmp.Diff([]string{"held false, healthWait true", "held true, healthWait false", "held false, healthWait true", "held false, healthWait true"}, shown); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]*state.Hold{&hold[0], nil}, w.holds); diff != "" {
@@ -241,10 +241,10 @@ func TestTopologyWaitsForHealth(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := r.shown[len(r.shown)-1]
-		said = append(append(said, fmt.Sprintf("step %d, through %d, mending %t", now.Step, now.Through, now.Cluster.Mending != nil)), w.writes...)
+		said = append(append(said, fmt.Sprintf("step %d, through %d, healthWait %t", now.Step, now.Through, now.Cluster.HealthWait != nil)), w.writes...)
 	}
 	want := []string{
-		"step 2, through 3, mending false", "step 3, through 3, mending true", "step 3, through 3, mending true", "step 3, through 5, mending false", "apply Cluster/c",
+		"step 2, through 3, healthWait false", "step 3, through 3, healthWait true", "step 3, through 3, healthWait true", "step 3, through 5, healthWait false", "apply Cluster/c",
 	}
 	if diff := cmp.Diff(want, said); diff != "" || w.warned != nil {
 		t.Errorf("warned of %v; said (-want +got):\n%s", w.warned, diff)

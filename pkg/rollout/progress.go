@@ -35,8 +35,8 @@ type Progress struct {
 	// hold is what was recorded last of the hold that the next step waits for, differs
 	// what was said last about steps that are not the plan's.
 	hold, differs string
-	// mending is what the next step waits for besides.
-	mending *state.Mending
+	// healthWait is the wait for a healthy cluster before the next step; nil if there is none.
+	healthWait *state.HealthWait
 }
 
 // clone returns a copy that shares nothing that is changed.
@@ -103,13 +103,13 @@ func (e Engine) Written(p Progress) []*unstructured.Unstructured {
 	return written
 }
 
-// settled reports whether a part is at rest as it was last written.
+// settled reports whether a part is done, as it was last written.
 func (p Progress) settled(part state.Part) bool {
 	return part.Generation >= p.generations[part.Name] && part.Done()
 }
 
-// rested reports whether every part that the upgrade changes is as it is to be.
-func (p Progress) rested(cluster state.Cluster) bool {
+// allSettled reports whether every part that the upgrade changes is at its target.
+func (p Progress) allSettled(cluster state.Cluster) bool {
 	if len(p.replacements.queue) > 0 {
 		return false
 	}

@@ -60,7 +60,7 @@ func (s Status) Current() int {
 		return s.Step
 	}
 	return slices.IndexFunc(s.Plan.Steps, func(step plan.Step) bool {
-		return step.Kind == plan.Template && step.Beside && step.Group(groups[0]).Name == groups[0]
+		return step.Kind == plan.Template && step.Concurrent && step.Group(groups[0]).Name == groups[0]
 	})
 }
 

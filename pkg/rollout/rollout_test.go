@@ -17,7 +17,7 @@ import (
 func TestCurrent(t *testing.T) {
 	t.Parallel()
 	concurrent := func(kind plan.Kind, groups ...string) plan.Step {
-		step := plan.Step{Kind: kind, Beside: true}
+		step := plan.Step{Kind: kind, Concurrent: true}
 		for _, name := range groups {
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, plan.Group{Name: name})
 		}

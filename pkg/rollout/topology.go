@@ -34,7 +34,7 @@ func (topology) disturbed(t *turn) []string {
 	if t.p.step == len(t.Plan.Steps) {
 		return nil
 	}
-	if step := t.step(); step.Detached && step.Kind == plan.Workers && !step.Beside && !step.UnderWay {
+	if step := t.step(); step.Detached && step.Kind == plan.Workers && !step.Concurrent && !step.UnderWay {
 		return t.changedVersions(step.Parts())
 	}
 	return nil
@@ -51,7 +51,7 @@ func (topology) take(t *turn) (bool, error) {
 	switch transfer := t.nextTransfer(); {
 	case len(transfer.groups) > 0:
 		return t.transfer(transfer)
-	case !step.Beside:
+	case !step.Concurrent:
 		return t.takeDirectly()
 	case step.UnderWay:
 	case step.Kind == plan.Template:
@@ -74,7 +74,7 @@ func (topology) arrived(t *turn) bool {
 	if t.Plan.EndsDetached() && t.waitsAtHold() {
 		return false
 	}
-	return t.p.rested(t.now)
+	return t.p.allSettled(t.now)
 }
 
 // beginSegment writes the Cluster as it is to be for the segment whose first step is the
@@ -82,7 +82,7 @@ func (topology) arrived(t *turn) bool {
 // machines need is there then.
 func (t *turn) beginSegment(first int) {
 	end := t.Plan.NextDetached(first)
-	for first+1 < end && t.Plan.Steps[first].Beside {
+	for first+1 < end && t.Plan.Steps[first].Concurrent {
 		first++
 	}
 	desired := min(first+1, len(t.Desired)-1)
@@ -203,7 +203,7 @@ func (t *turn) nextSegment(first int) error {
 // unattached returns the cluster with those groups alone that Cluster API does not
 // upgrade.
 func unattached(cluster state.Cluster) state.Cluster {
-	cluster.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Foreign && !p.Detached })
+	cluster.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(cluster.WorkerNodeGroups), func(p state.Part) bool { return !p.Unmanaged && !p.Detached })
 	return cluster
 }
 

@@ -37,7 +37,7 @@ func twoSegments() plan.Plan {
 		return plan.Step{Kind: kind, WorkerNodeGroups: []plan.Group{{Name: "a", From: old, To: fresh}}}
 	}
 	return plan.Plan{From: versions("v1.31.0", "v1.31.0"), To: versions("v1.33.0", "v1.33.0"), Steps: []plan.Step{
-		{Kind: plan.InPlace, Beside: true, Changes: []string{"a label"}},
+		{Kind: plan.InPlace, Concurrent: true, Changes: []string{"a label"}},
 		step(plan.ControlPlane, "v1.31.0", "v1.32.0"), step(plan.Workers, "v1.31.0", "v1.32.0"),
 		step(plan.ControlPlane, "v1.32.0", "v1.33.0"), step(plan.Workers, "v1.32.0", "v1.33.0"),
 	}}

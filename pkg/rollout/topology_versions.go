@@ -29,7 +29,7 @@ func (d topologyVersions) take(t *turn) (bool, error) {
 
 // move takes a step by writing the Cluster.
 func (topologyVersions) move(t *turn, step plan.Step) (bool, error) {
-	done := step.Beside || step.UnderWay && step.Done(t.now) || t.p.begun[wholeCluster] && t.p.seen(t.now) && step.Done(t.now)
+	done := step.Concurrent || step.UnderWay && step.Done(t.now) || t.p.begun[wholeCluster] && t.p.seen(t.now) && step.Done(t.now)
 	if !step.UnderWay && !t.p.begun[wholeCluster] {
 		t.p.begun[wholeCluster] = true
 		t.writeAll(wholeCluster, t.Desired[t.p.step+1].Cluster)

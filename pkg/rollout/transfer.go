@@ -97,7 +97,7 @@ func (tr transfer) obstacles(c state.Cluster) []string {
 // not seen everything. Writing the Cluster would end the pause too early.
 func transferUnseen(c state.Cluster) bool {
 	return c.Pause != nil && c.Topology != nil && (!c.Topology.PauseSeen ||
-		slices.ContainsFunc(c.WorkerNodeGroups, func(p state.Part) bool { return !p.Foreign && !p.PauseSeen }))
+		slices.ContainsFunc(c.WorkerNodeGroups, func(p state.Part) bool { return !p.Unmanaged && !p.PauseSeen }))
 }
 
 // transfer goes on with a transfer. It reports whether that is done.

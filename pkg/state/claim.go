@@ -10,12 +10,12 @@ func (c Cluster) Claim(groups []string) Cluster {
 		if _, exists := c.Group(name); exists {
 			continue
 		}
-		i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Foreign && p.Object == "MachineDeployment/"+c.Name+"-"+name })
+		i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Unmanaged && p.Object == "MachineDeployment/"+c.Name+"-"+name })
 		if i < 0 {
 			continue
 		}
 		part := &c.WorkerNodeGroups[i]
-		part.Name, part.Foreign, part.Claimed = name, false, true
+		part.Name, part.Unmanaged, part.Claimed = name, false, true
 		part.Detached = c.Topology != nil // which does not have it
 	}
 	return c

@@ -14,7 +14,7 @@ import (
 // name, and no other one is.
 func TestClaim(t *testing.T) {
 	t.Parallel()
-	others := func(name, object string) state.Part { return state.Part{Name: name, Object: object, Foreign: true} }
+	others := func(name, object string) state.Part { return state.Part{Name: name, Object: object, Unmanaged: true} }
 	ours := state.Part{Name: "md-0", Object: "MachineDeployment/prod-md-0"}
 	theirs := others("md-0", "MachineDeployment/prod-md-0")
 	claimed := state.Part{Name: "md-0", Object: "MachineDeployment/prod-md-0", Claimed: true}

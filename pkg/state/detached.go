@@ -67,10 +67,10 @@ func (c Cluster) PutBack() string {
 	}
 	var names, doubles []string
 	for _, group := range c.WorkerNodeGroups {
-		if group.Foreign || !group.Detached || !c.InTopology(group.Name) {
+		if group.Unmanaged || !group.Detached || !c.InTopology(group.Name) {
 			continue
 		}
-		i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Name == group.Name && !p.Foreign && !p.Detached })
+		i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Name == group.Name && !p.Unmanaged && !p.Detached })
 		if i < 0 && c.Pause != nil {
 			continue // on its way back
 		}

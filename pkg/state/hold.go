@@ -214,7 +214,7 @@ func (c Cluster) hooksNext() []HoldPoint {
 	case pending(BeforeWorkers):
 		return []HoldPoint{BeforeWorkers}
 	case pending(AfterWorkers):
-		behind := func(p Part) bool { return !p.Foreign && (!p.Done() || p.Version != c.ControlPlane.Version) }
+		behind := func(p Part) bool { return !p.Unmanaged && (!p.Done() || p.Version != c.ControlPlane.Version) }
 		if slices.ContainsFunc(c.Attached().WorkerNodeGroups, behind) {
 			return nil
 		}

@@ -14,8 +14,8 @@ type Cluster struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	UID       string `json:"uid,omitempty"`
-	// Foreign is true for a cluster that clusterctl-x has never written.
-	Foreign bool `json:"foreign,omitempty"`
+	// Unmanaged is true for a cluster that clusterctl-x has never written.
+	Unmanaged bool `json:"foreign,omitempty"`
 	// Generation of the Cluster object.
 	Generation int64     `json:"generation,omitempty"`
 	Created    time.Time `json:"created"`
@@ -41,9 +41,8 @@ type Cluster struct {
 	Holds []Hold `json:"holds,omitempty"`
 	// Held is the one that an upgrade waits at.
 	Held *Hold `json:"held,omitempty"`
-	// Mending is what an upgrade waits for before its next step; nil where it waits for
-	// nothing but a hold.
-	Mending *Mending `json:"mending,omitempty"`
+	// HealthWait is the wait for a healthy cluster before the next step; nil without one.
+	HealthWait *HealthWait `json:"mending,omitempty"`
 	// ToldHeld is true where a condition of the Cluster says that its upgrade waits at
 	// a hold, which may have been lifted since.
 	ToldHeld bool `json:"-"`
@@ -52,10 +51,9 @@ type Cluster struct {
 	Others []Other `json:"others,omitempty"`
 }
 
-// Mending is that a cluster is not healthy at a moment when its upgrade would begin a
-// step.
-type Mending struct {
-	// Parts are the names of those that are not as wanted.
+// HealthWait is the wait of an upgrade for a healthy cluster before its next step.
+type HealthWait struct {
+	// Parts are the names of the parts that are not healthy.
 	Parts []string `json:"parts"`
 	// Since is when the upgrade began to wait, Until when it gives up.
 	Since time.Time `json:"since"`
@@ -72,8 +70,8 @@ type Other struct {
 type Part struct {
 	Name   string `json:"name"`
 	Object string `json:"object"` // Kind/name
-	// Foreign is true for a group that somebody else made.
-	Foreign bool `json:"foreign,omitempty"`
+	// Unmanaged is true for a group that somebody else made.
+	Unmanaged bool `json:"foreign,omitempty"`
 	// Claimed is true for a group that somebody else made and that a file describes.
 	Claimed bool `json:"-"`
 	// Detached is true for a worker node group of a cluster from a ClusterClass that
@@ -160,7 +158,7 @@ func (c Cluster) Parts() []Part {
 func (c Cluster) Versions() v1alpha1.ClusterVersions {
 	versions := v1alpha1.ClusterVersions{ControlPlane: c.ControlPlane.Version, WorkerNodeGroups: map[string]v1alpha1.Version{}}
 	for _, group := range c.WorkerNodeGroups {
-		if group.Foreign {
+		if group.Unmanaged {
 			continue
 		}
 		versions.WorkerNodeGroups[group.Name] = group.Version
@@ -268,7 +266,7 @@ func (c Cluster) Done() bool {
 }
 
 // counts reports whether the cluster is not done before a part is.
-func (c Cluster) counts(part Part) bool { return c.Foreign || !part.Foreign }
+func (c Cluster) counts(part Part) bool { return c.Unmanaged || !part.Unmanaged }
 
 // pendingAddOn is the first add-on that is not applied.
 func (c Cluster) pendingAddOn() (AddOn, bool) {
@@ -289,7 +287,7 @@ func (c Cluster) Part(name string) (Part, bool) {
 
 // Group is the worker node group of the name.
 func (c Cluster) Group(name string) (Part, bool) {
-	i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Name == name && !p.Foreign })
+	i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Name == name && !p.Unmanaged })
 	if i < 0 {
 		return Part{}, false
 	}

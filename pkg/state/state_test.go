@@ -190,14 +190,14 @@ func TestCluster(t *testing.T) {
 		"nothing there":   {func(c *state.Cluster) { *c = state.Cluster{ControlPlane: state.Part{Name: v1alpha1.ControlPlaneName}} }, seen{false, "control-plane: 0 of 0 machines ready; Cluster API does not report it as available yet"}},
 		"a group of others beside ours": {
 			func(c *state.Cluster) {
-				c.WorkerNodeGroups = append(c.WorkerNodeGroups, part("theirs", func(p *state.Part) { p.Foreign, p.Replicas = true, 4 }))
+				c.WorkerNodeGroups = append(c.WorkerNodeGroups, part("theirs", func(p *state.Part) { p.Unmanaged, p.Replicas = true, 4 }))
 			},
 			seen{true, ""},
 		},
 		"a group of a cluster of others": {
 			func(c *state.Cluster) {
-				c.Foreign = true
-				c.WorkerNodeGroups = []state.Part{part("theirs", func(p *state.Part) { p.Foreign, p.Replicas = true, 4 })}
+				c.Unmanaged = true
+				c.WorkerNodeGroups = []state.Part{part("theirs", func(p *state.Part) { p.Unmanaged, p.Replicas = true, 4 })}
 			},
 			seen{false, "theirs: 2 of 4 machines ready at v1.34.2"},
 		},
@@ -296,7 +296,7 @@ func TestCluster(t *testing.T) {
 		"what is waited for before a step": {
 			func(c *state.Cluster) {
 				c.WorkerNodeGroups[0], c.WorkerNodeGroups[1] = part("md-0", unsettled), part("md-1", unsettled)
-				c.Mending = &state.Mending{Parts: []string{"md-1"}}
+				c.HealthWait = &state.HealthWait{Parts: []string{"md-1"}}
 			},
 			seen{false, "md-1: 2 of 2 machines ready at v1.34.2; Cluster API does not report it as available yet"},
 		},

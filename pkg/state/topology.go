@@ -61,27 +61,27 @@ func (t Topology) Deferred() map[string]string {
 	return deferred
 }
 
-// Frozen says what of the cluster nobody changes as long as groups are told to
-// wait; it is empty where none of them has another version before it. Cluster
+// Postponed describes the changes that Cluster API postpones because groups defer their
+// upgrade. It is empty if all of them are at the version of the topology. Cluster
 // API leaves alone everything of a group that waits for its version.
-func (c Cluster) Frozen() []string {
+func (c Cluster) Postponed() []string {
 	if c.Topology == nil {
 		return nil
 	}
 	var lines []string
-	for _, group := range c.frozen() {
+	for _, group := range c.postponed() {
 		lines = append(lines, fmt.Sprintf("%s stays at %s as it is, its count and labels included, and the upgrade to %s with it, until %s is taken away",
 			group.Name, group.Version, c.Topology.Version, c.Topology.Deferred()[group.Name]))
 	}
 	return lines
 }
 
-// frozen are the groups that are told to wait, with another version before them.
-func (c Cluster) frozen() []Part {
+// postponed returns the groups that defer an upgrade to the version of the topology.
+func (c Cluster) postponed() []Part {
 	deferred := c.Topology.Deferred()
 	var groups []Part
 	for _, group := range c.WorkerNodeGroups {
-		if deferred[group.Name] != "" && !group.Foreign && !group.Detached && group.Version != c.Topology.Version {
+		if deferred[group.Name] != "" && !group.Unmanaged && !group.Detached && group.Version != c.Topology.Version {
 			groups = append(groups, group)
 		}
 	}
@@ -101,7 +101,7 @@ func (c Cluster) carriedOver() bool {
 		}
 	}
 	for _, group := range c.WorkerNodeGroups {
-		if !group.Foreign && wanted[group.Name] == group.Detached {
+		if !group.Unmanaged && wanted[group.Name] == group.Detached {
 			return false // is on its way out, or between
 		}
 	}
@@ -113,10 +113,10 @@ func (c Cluster) topologyWaits() string {
 	if c.carriedOver() {
 		return ""
 	}
-	if frozen := c.frozen(); len(frozen) > 0 {
+	if postponed := c.postponed(); len(postponed) > 0 {
 		deferred := c.Topology.Deferred()
 		var held []string
-		for _, group := range frozen {
+		for _, group := range postponed {
 			held = append(held, deferred[group.Name]+" for "+group.Name)
 		}
 		return "somebody to take away " + strings.Join(held, ", ")

@@ -31,9 +31,9 @@ func managed(changes ...func(*state.Cluster)) state.Cluster {
 func TestManaged(t *testing.T) {
 	t.Parallel()
 	type outcome struct {
-		Done    bool
-		Waiting string
-		Frozen  []string
+		Done      bool
+		Waiting   string
+		Postponed []string
 	}
 	older := v1alpha1.MustParseVersion("v1.32.0")
 	behind := func(c *state.Cluster) {
@@ -41,7 +41,7 @@ func TestManaged(t *testing.T) {
 		c.WorkerNodeGroups[1].Version = older
 		c.WorkerNodeGroups[1].Machines[0].Version, c.WorkerNodeGroups[1].Machines[0].Kubelet = older, older
 	}
-	const frozen = "b stays at v1.32.0 as it is, its count and labels included, and the upgrade to v1.33.1 with it, until "
+	const postponed = "b stays at v1.32.0 as it is, its count and labels included, and the upgrade to v1.33.1 with it, until "
 	for name, test := range map[string]struct {
 		cluster state.Cluster
 		want    outcome
@@ -70,17 +70,17 @@ func TestManaged(t *testing.T) {
 		"a group of nobody": {
 			managed(func(c *state.Cluster) {
 				c.Topology.Groups = c.Topology.Groups[:1]
-				c.WorkerNodeGroups[1].Foreign = true
+				c.WorkerNodeGroups[1].Unmanaged = true
 			}),
 			outcome{Done: true},
 		},
 		"a group is deferred": {
 			managed(behind, func(c *state.Cluster) { c.Topology.Groups[1].Deferred = true }),
-			outcome{Waiting: "somebody to take away deferUpgrade for b", Frozen: []string{frozen + "deferUpgrade is taken away"}},
+			outcome{Waiting: "somebody to take away deferUpgrade for b", Postponed: []string{postponed + "deferUpgrade is taken away"}},
 		},
 		"a group before it is held": {
 			managed(behind, func(c *state.Cluster) { c.Topology.Groups[0].Held = true }),
-			outcome{Waiting: "somebody to take away holdUpgradeSequence of a for b", Frozen: []string{frozen + "holdUpgradeSequence of a is taken away"}},
+			outcome{Waiting: "somebody to take away holdUpgradeSequence of a for b", Postponed: []string{postponed + "holdUpgradeSequence of a is taken away"}},
 		},
 		"deferred, and where it is to be": {
 			managed(func(c *state.Cluster) { c.Topology.Groups[1].Deferred = true }), outcome{Done: true},
@@ -89,7 +89,7 @@ func TestManaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := outcome{test.cluster.Done(), test.cluster.Waiting(), test.cluster.Frozen()}
+			got := outcome{test.cluster.Done(), test.cluster.Waiting(), test.cluster.Postponed()}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -47,8 +47,8 @@ func (c Cluster) Obstacle() string {
 		return "infrastructure: " + c.Infrastructure
 	case c.PutBack() != "":
 		return "somebody to mend the topology: " + c.PutBack()
-	case c.Mending != nil && len(c.Mending.Parts) > 0:
-		part, _ := c.Part(c.Mending.Parts[0])
+	case c.HealthWait != nil && len(c.HealthWait.Parts) > 0:
+		part, _ := c.Part(c.HealthWait.Parts[0])
 		return part.Waiting()
 	}
 	return ""
@@ -212,7 +212,7 @@ func (c Cluster) Stuck() []string {
 	for _, part := range c.Parts() {
 		failed := part.stuck()
 		machines = append(machines, failed...)
-		if len(failed) == 0 && !part.Foreign && !part.Done() && (c.ControlPlane.Serving() > 0 || len(c.ControlPlane.stuck()) == 0) {
+		if len(failed) == 0 && !part.Unmanaged && !part.Done() && (c.ControlPlane.Serving() > 0 || len(c.ControlPlane.stuck()) == 0) {
 			return nil
 		}
 	}

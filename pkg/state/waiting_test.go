@@ -147,9 +147,9 @@ func TestRolloutOfAPart(t *testing.T) {
 func TestPartsByName(t *testing.T) {
 	t.Parallel()
 	c := cluster(func(c *state.Cluster) {
-		foreign := part("md-1", func(p *state.Part) { p.Foreign, p.Object = true, "MachineDeployment/md-1" })
+		foreign := part("md-1", func(p *state.Part) { p.Unmanaged, p.Object = true, "MachineDeployment/md-1" })
 		c.WorkerNodeGroups = append([]state.Part{foreign}, c.WorkerNodeGroups...)
-		c.WorkerNodeGroups = append(c.WorkerNodeGroups, part("theirs", func(p *state.Part) { p.Foreign = true }))
+		c.WorkerNodeGroups = append(c.WorkerNodeGroups, part("theirs", func(p *state.Part) { p.Unmanaged = true }))
 	})
 	type found struct {
 		Part    state.Part

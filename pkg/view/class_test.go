@@ -27,8 +27,8 @@ func TestTreeOfAClass(t *testing.T) {
 		{Name: "size", Value: json.RawMessage(`"small"`), Required: true, Default: true},
 		{Name: "text", Value: json.RawMessage(`"` + strings.Repeat("ä", 100) + `"`)},
 	}}
-	frozen := described
-	frozen.Frozen = []string{"md-0 stays"}
+	postponed := described
+	postponed.Postponed = []string{"md-0 stays"}
 	unreached := described
 	unreached.Unreached = []string{"md-1"}
 	paused := described
@@ -54,7 +54,7 @@ func TestTreeOfAClass(t *testing.T) {
 		"a class that does not reach a group": {
 			unreached, head + "  topology: it is upgrading\n  md-1 is pinned, and was made before the latest change of the class, which reaches it by 'clusterctl-x upgrade cluster' with its file\n" + variables + text + parts,
 		},
-		"a group is deferred": {frozen, head + "  md-0 stays\n" + variables + text + parts},
+		"a group is deferred": {postponed, head + "  md-0 stays\n" + variables + text + parts},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ func TestClassPlan(t *testing.T) {
 	metadata := func(name string) plan.Metadata { return plan.Metadata{Name: name, Namespace: "team"} }
 	version := v1alpha1.MustParseVersion("v1.34.2")
 	changed := plan.Plan{Metadata: metadata("a"), MachinesReplaced: plan.Machines{ControlPlane: 1, Workers: 3}, Steps: []plan.Step{{
-		Kind: plan.Template, From: version, To: version, MachinesReplaced: 1, Beside: true, Reason: "because", Changes: []string{"a field"},
+		Kind: plan.Template, From: version, To: version, MachinesReplaced: 1, Concurrent: true, Reason: "because", Changes: []string{"a field"},
 	}}}
 	p := plan.ClassPlan{Metadata: metadata("small")}
 	empty := "ClusterClass team/small can be applied; no cluster uses it\n"

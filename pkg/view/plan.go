@@ -135,7 +135,7 @@ func counted(n int, thing string) string {
 }
 
 func reason(step plan.Step) string {
-	if step.Beside {
+	if step.Concurrent {
 		return step.Reason + "; begun at once, beside the other steps"
 	}
 	return step.Reason

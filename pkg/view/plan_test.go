@@ -128,7 +128,7 @@ Note: md-0 is pinned.
 ` + shown(1) + `In all: 3 control plane machines replaced.
 `},
 		"Template of groups, at once": {
-			aPlan(plan.Step{Kind: plan.Template, Beside: true, Reason: "because", WorkerNodeGroups: []plan.Group{
+			aPlan(plan.Step{Kind: plan.Template, Concurrent: true, Reason: "because", WorkerNodeGroups: []plan.Group{
 				{Name: "md-0", From: at("v1.34.2"), To: at("v1.34.2"), MachinesReplaced: 3, Changes: manyFields(2)}, {Name: "md-1", From: at("v1.33.3"), To: at("v1.33.3"), MachinesReplaced: 1, Changes: manyFields(1)},
 			}}),
 			`Plan for cluster team/prod, 1 step:
@@ -141,12 +141,12 @@ Note: md-0 is pinned.
 In all: 4 worker machines replaced.
 `,
 		},
-		"InPlace of the cluster": {aPlan(plan.Step{Kind: plan.InPlace, Beside: true, Changes: manyFields(1), Reason: "because"}), `Plan for cluster team/prod, 1 step:
+		"InPlace of the cluster": {aPlan(plan.Step{Kind: plan.InPlace, Concurrent: true, Changes: manyFields(1), Reason: "because"}), `Plan for cluster team/prod, 1 step:
  1. cluster  changed in place  no machine replaced
       because; begun at once, beside the other steps
 ` + shown(1) + `In all: no machine is replaced, added or removed.
 `},
-		"InPlace of the control plane's count": {aPlan(plan.Step{Kind: plan.InPlace, Beside: true, MachinesRemoved: 2, Reason: "because"}), `Plan for cluster team/prod, 1 step:
+		"InPlace of the control plane's count": {aPlan(plan.Step{Kind: plan.InPlace, Concurrent: true, MachinesRemoved: 2, Reason: "because"}), `Plan for cluster team/prod, 1 step:
  1. control plane  scaled  2 machines removed
       because; begun at once, beside the other steps
 In all: 2 control plane machines removed.

@@ -114,9 +114,9 @@ func (p *Progress) title() string {
 		return "all steps are done"
 	case p.upgrade.left:
 		return fmt.Sprintf("%s left: %s", counted(len(p.upgrade.plan.Steps), "step"), p.upgrade.plan.Steps[0])
-	case p.latest.Mending != nil:
+	case p.latest.HealthWait != nil:
 		return fmt.Sprintf("step %d of %d waits at most %s until %s: Cluster API makes no worker machine while the control plane rolls",
-			p.upgrade.step+1, len(p.upgrade.plan.Steps), p.latest.Mending.Until.Sub(p.latest.Mending.Since), healthy(p.latest.Mending.Parts))
+			p.upgrade.step+1, len(p.upgrade.plan.Steps), p.latest.HealthWait.Until.Sub(p.latest.HealthWait.Since), healthy(p.latest.HealthWait.Parts))
 	}
 	return fmt.Sprintf("step %d of %d: %s", p.upgrade.step+1, len(p.upgrade.plan.Steps), p.upgrade.plan.Steps[p.upgrade.step])
 }

@@ -16,7 +16,7 @@ func TestLeft(t *testing.T) {
 	from, to := v1alpha1.MustParseVersion("v1.33.1"), v1alpha1.MustParseVersion("v1.34.1")
 	group := func(name string) plan.Group { return plan.Group{Name: name, From: from, To: from} }
 	steps := []plan.Step{
-		{Kind: plan.Template, Beside: true, WorkerNodeGroups: []plan.Group{group("a"), group("b"), group("c")}},
+		{Kind: plan.Template, Concurrent: true, WorkerNodeGroups: []plan.Group{group("a"), group("b"), group("c")}},
 		{Kind: plan.ControlPlane, From: from, To: to},
 	}
 	const again = ": run the same command again to go on"

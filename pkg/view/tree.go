@@ -23,8 +23,8 @@ type Described struct {
 	state.Cluster
 	// Lags say what it means that groups are behind.
 	Lags []plan.Lag `json:"lags,omitempty"`
-	// Frozen says what waits for groups that are told to wait.
-	Frozen []string `json:"frozen,omitempty"`
+	// Postponed says what waits for groups that are told to wait.
+	Postponed []string `json:"frozen,omitempty"`
 	// Unreached are the detached groups that the latest changes of the ClusterClass
 	// have not reached.
 	Unreached []string `json:"unreached,omitempty"`
@@ -105,10 +105,10 @@ func (s Style) topology(b *strings.Builder, described Described) error {
 		return nil
 	}
 	fmt.Fprintf(b, "  ClusterClass %s at %s\n", topology.Class, topology.Version)
-	if !topology.Settled && topology.Reason != "" && len(described.Frozen) == 0 {
+	if !topology.Settled && topology.Reason != "" && len(described.Postponed) == 0 {
 		fmt.Fprintf(b, "  topology: %s\n", topology.Reason)
 	}
-	for _, line := range described.Frozen {
+	for _, line := range described.Postponed {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 	for _, group := range described.Unreached {

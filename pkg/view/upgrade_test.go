@@ -39,10 +39,10 @@ func upgrading(controlPlane, workers int) state.Cluster {
 	})
 }
 
-// mending is a cluster before a step that waits until parts of it are healthy.
-func mending(parts ...string) state.Cluster {
+// awaitingHealth returns a cluster before a step that waits until parts of it are healthy.
+func awaitingHealth(parts ...string) state.Cluster {
 	c := upgrading(0, 1)
-	c.Mending = &state.Mending{Parts: parts, Since: now, Until: now.Add(10 * time.Minute)}
+	c.HealthWait = &state.HealthWait{Parts: parts, Since: now, Until: now.Add(10 * time.Minute)}
 	return c
 }
 
@@ -94,7 +94,7 @@ func TestProgressUpgrade(t *testing.T) {
 `,
 		},
 		"a step waits until the cluster is healthy": {
-			[]shown{{0, 1, mending("md-0")}, {31 * time.Second, 1, upgrading(0, 1)}, {0, 1, mending("control-plane", "md-0", "md-1")}, {0, 1, mending()}},
+			[]shown{{0, 1, awaitingHealth("md-0")}, {31 * time.Second, 1, upgrading(0, 1)}, {0, 1, awaitingHealth("control-plane", "md-0", "md-1")}, {0, 1, awaitingHealth()}},
 			`   0s  control-plane v1.34.2: 0 of 1 machines updated, 1 serving
    0s  md-0 v1.34.2: 1 of 2 machines updated, 2 serving
    0s  step 2 of 2 waits at most 10m0s until md-0 is healthy: Cluster API makes no worker machine while the control plane rolls

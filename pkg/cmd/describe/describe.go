@@ -27,7 +27,7 @@ func New(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			described := view.Described{Cluster: d.Cluster, Lags: d.Lags, Frozen: d.Frozen, Unreached: d.Unreached}
+			described := view.Described{Cluster: d.Cluster, Lags: d.Lags, Postponed: d.Postponed, Unreached: d.Unreached}
 			for _, variable := range d.Variables {
 				described.Variables = append(described.Variables, view.Variable(variable))
 			}

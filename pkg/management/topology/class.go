@@ -57,7 +57,7 @@ func References(class *clusterv1.ClusterClass) []clusterv1.ClusterClassTemplateR
 	return references
 }
 
-// MissingError says that a class names a template that is not there.
+// MissingError reports that a class names a template that does not exist.
 type MissingError struct {
 	Class    string
 	Template string // Kind/name
@@ -67,16 +67,16 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("ClusterClass %s names %s, which is not there; apply it, or name another one", e.Class, e.Template)
 }
 
-// UnableError says that a class and a cluster do not fit together: Cluster API can
-// make no objects of them.
-type UnableError struct {
+// GenerateError reports that Cluster API cannot generate the objects of a cluster from
+// its class.
+type GenerateError struct {
 	Class, Cluster string
 	// Patch that fails; empty where it is none.
 	Patch  string
 	Reason string
 }
 
-func (e *UnableError) Error() string {
+func (e *GenerateError) Error() string {
 	return fmt.Sprintf("ClusterClass %s can make nothing of cluster %s: %s", e.Class, e.Cluster, e.Reason)
 }
 
@@ -85,9 +85,9 @@ var failedPatch = regexp.MustCompile(`for patch "([^"]*)": (.*)$`)
 // failedOnPurpose is an error of a template that calls fail, with its author's words.
 var failedOnPurpose = regexp.MustCompile(`error calling fail: (.*)$`)
 
-// unable is an error of Cluster API's generator, in its innermost words.
-func unable(class, cluster string, err error) error {
-	e := &UnableError{Class: class, Cluster: cluster, Reason: err.Error()}
+// newGenerateError reduces an error of Cluster API's generator to its innermost message.
+func newGenerateError(class, cluster string, err error) error {
+	e := &GenerateError{Class: class, Cluster: cluster, Reason: err.Error()}
 	if m := failedPatch.FindStringSubmatch(e.Reason); m != nil {
 		innermost := m[2]
 		if said := failedOnPurpose.FindStringSubmatch(innermost); said != nil {

@@ -61,7 +61,7 @@ func Generate(ctx context.Context, class Class, cluster *clusterv1.Cluster) (Par
 	s.Current.ControlPlane = &scope.ControlPlaneState{}
 	desired, err := generator.Generate(ctx, s)
 	if err != nil {
-		return nil, unable(class.Name, cluster.Name, err)
+		return nil, newGenerateError(class.Name, cluster.Name, err)
 	}
 	return parts(cluster.Name, desired)
 }

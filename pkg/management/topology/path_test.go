@@ -22,21 +22,21 @@ func TestPathKeepsThePolicy(t *testing.T) {
 	planned, halted := 0, 0
 	for i := range cases {
 		r := rand.New(rand.NewPCG(12, uint64(i)))
-		road, in := randomPins(r)
-		path, err := road.Path(t.Context(), in, nil)
+		finder, in := randomPins(r)
+		path, err := finder.Path(t.Context(), in, nil)
 		if err != nil {
 			t.Fatalf("case %d: %v", i, err)
 		}
 		in.TopologyPath = path
 		p, err := plan.Compute(in)
-		if impossible := (*plan.ImpossibleError)(nil); errors.As(err, &impossible) {
+		if impossible := (*plan.NoPlanError)(nil); errors.As(err, &impossible) {
 			continue // a pin that is too old for the target
 		}
 		if err != nil {
 			t.Fatalf("case %d: %v", i, err)
 		}
 		planned++
-		if len(path.Segments) > 1 && len(road.Versions) > 0 {
+		if len(path.Segments) > 1 && len(finder.Versions) > 0 {
 			halted++
 		}
 		if wrong := newTraveller(in).take(p); wrong != "" {
@@ -51,21 +51,21 @@ func TestPathKeepsThePolicy(t *testing.T) {
 
 // randomPins is a cluster with some groups, each of which may be detached and may be
 // pinned.
-func randomPins(r *rand.Rand) (topology.Road, plan.Input) {
+func randomPins(r *rand.Rand) (topology.PathFinder, plan.Input) {
 	first, minors := 28+r.IntN(4), r.IntN(6)
-	road := topology.Road{}
+	finder := topology.PathFinder{}
 	for minor := first - 3; minor <= first+minors; minor++ {
-		road.Releases = append(road.Releases, version(fmt.Sprintf("1.%d.%d", minor, r.IntN(3))))
+		finder.Releases = append(finder.Releases, version(fmt.Sprintf("1.%d.%d", minor, r.IntN(3))))
 	}
 	if r.IntN(4) > 0 {
-		road.Versions = road.Releases
+		finder.Versions = finder.Releases
 	}
-	at := func(minor int) v1alpha1.Version { return road.Releases[minor-first+3] }
-	road.From = at(first)
+	at := func(minor int) v1alpha1.Version { return finder.Releases[minor-first+3] }
+	finder.From = at(first)
 	in := plan.Input{
 		Start:    plan.Start{ControlPlane: plan.Part{Version: at(first), Oldest: at(first), Machines: 1}, WorkerNodeGroups: map[string]plan.Part{}},
 		Target:   plan.Target{ControlPlane: at(first + minors), ControlPlaneMachines: 1},
-		Releases: road.Releases,
+		Releases: finder.Releases,
 	}
 	for i := range 1 + r.IntN(4) {
 		name, minor := fmt.Sprint("g", i), first
@@ -84,7 +84,7 @@ func randomPins(r *rand.Rand) (topology.Road, plan.Input) {
 			in.Target.WorkerNodeGroups = append(in.Target.WorkerNodeGroups, group)
 		}
 	}
-	return road, in
+	return finder, in
 }
 
 // traveller is a cluster on its way along a plan.

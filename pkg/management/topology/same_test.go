@@ -328,7 +328,7 @@ func TestVersionThatIsAddedByHand(t *testing.T) {
 	cluster.Spec.Topology.Version = "v1.99.0"
 	class.Spec.KubernetesVersions = append(class.Spec.KubernetesVersions, "v1.99.0")
 	_, err = topology.Generate(t.Context(), class, cluster)
-	unable := (*topology.UnableError)(nil)
+	unable := (*topology.GenerateError)(nil)
 	if !errors.As(err, &unable) {
 		t.Fatalf("error: %v", err)
 	}

@@ -86,8 +86,8 @@ func TestSegments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			road := topology.Road{Versions: versions(test.versions), Releases: versions(test.releases), Policy: skew.Policy{MaxLag: test.maxLag}}
-			segments, err := road.Segments(t.Context(), version(test.target), version(test.controlPlane), version(test.oldest))
+			finder := topology.PathFinder{Versions: versions(test.versions), Releases: versions(test.releases), Policy: skew.Policy{MaxLag: test.maxLag}}
+			segments, err := finder.Segments(t.Context(), version(test.target), version(test.controlPlane), version(test.oldest))
 			wrong := ""
 			if err != nil {
 				wrong = err.Error()
@@ -107,22 +107,22 @@ func TestSegments(t *testing.T) {
 func TestSegmentsOfAnExtension(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	road := topology.Road{Ask: func(_ context.Context, target, controlPlane, workers string) ([]string, []string, error) {
+	finder := topology.PathFinder{Ask: func(_ context.Context, target, controlPlane, workers string) ([]string, []string, error) {
 		asked++
 		if target+controlPlane+workers != "v1.33.0v1.31.0v1.31.0" {
 			return nil, nil, fmt.Errorf("asked for %s from %s, workers at %s", target, controlPlane, workers)
 		}
 		return []string{"v1.32.7", "v1.33.0"}, []string{"v1.32.7", "v1.33.0"}, nil
 	}}
-	if segments, err := road.Segments(t.Context(), version("1.31"), version("1.31"), version("1.31")); err != nil || segments != nil || asked > 0 {
+	if segments, err := finder.Segments(t.Context(), version("1.31"), version("1.31"), version("1.31")); err != nil || segments != nil || asked > 0 {
 		t.Errorf("nothing to do: %q, %v; asked %d times", written(segments), err, asked)
 	}
-	segments, err := road.Segments(t.Context(), version("1.33"), version("1.31"), version("1.31"))
+	segments, err := finder.Segments(t.Context(), version("1.33"), version("1.31"), version("1.31"))
 	want := []plan.Segment{{Target: version("1.33"), ControlPlane: versions("1.32.7 1.33"), Workers: versions("1.32.7 1.33")}}
 	if diff := cmp.Diff(want, segments, cmp.Comparer(func(a, b v1alpha1.Version) bool { return a == b })); diff != "" || err != nil {
 		t.Errorf("segments (-want +got): %v\n%s", err, diff)
 	}
-	if _, err := road.Segments(t.Context(), version("1.34"), version("1.31"), version("1.31")); err == nil || err.Error() != "asked for v1.34.0 from v1.31.0, workers at v1.31.0" {
+	if _, err := finder.Segments(t.Context(), version("1.34"), version("1.31"), version("1.31")); err == nil || err.Error() != "asked for v1.34.0 from v1.31.0, workers at v1.31.0" {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -138,28 +138,28 @@ func TestSegmentsKeepThePolicy(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, uint64(i)))
 		first := 26 + r.IntN(8)
 		minors := r.IntN(9)
-		road := topology.Road{Policy: skew.Policy{MaxLag: uint64(r.IntN(4))}}
+		finder := topology.PathFinder{Policy: skew.Policy{MaxLag: uint64(r.IntN(4))}}
 		for minor := first; minor <= first+minors; minor++ {
 			for patch := range 1 + r.IntN(3) {
-				road.Releases = append(road.Releases, version(fmt.Sprintf("1.%d.%d", minor, patch)))
+				finder.Releases = append(finder.Releases, version(fmt.Sprintf("1.%d.%d", minor, patch)))
 			}
 		}
 		listed := r.IntN(4) > 0
 		if listed {
-			road.Versions = road.Releases
+			finder.Versions = finder.Releases
 		}
-		from, to := road.Releases[0], road.Releases[len(road.Releases)-1]
-		segments, err := road.Segments(t.Context(), to, from, from)
+		from, to := finder.Releases[0], finder.Releases[len(finder.Releases)-1]
+		segments, err := finder.Segments(t.Context(), to, from, from)
 		if err != nil {
 			t.Fatalf("case %d: %v", i, err)
 		}
-		if listed && road.Policy.MaxLag == 0 && len(segments) > 1 {
+		if listed && finder.Policy.MaxLag == 0 && len(segments) > 1 {
 			t.Fatalf("case %d: %d segments from %s to %s: %q", i, len(segments), from, to, written(segments))
 		}
 		if len(segments) > 1 {
 			several++
 		}
-		if wrong := walk(segments, road.Policy, from, to); wrong != "" {
+		if wrong := walk(segments, finder.Policy, from, to); wrong != "" {
 			t.Fatalf("case %d: %s: %q", i, wrong, written(segments))
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
-// Road is what the upgrade path of a cluster from a ClusterClass depends on.
-type Road struct {
+// PathFinder computes the upgrade path of a cluster from a ClusterClass.
+type PathFinder struct {
 	// From is the version that the topology has now.
 	From v1alpha1.Version
 	// Versions of the class. One without any goes minor by minor, through the
@@ -29,7 +29,7 @@ type Road struct {
 
 // Path returns the upgrade path of a cluster to its target. It stops between the ends
 // of its segments where standalone groups have to move.
-func (r Road) Path(ctx context.Context, in plan.Input, deferred map[string]string) (*plan.TopologyPath, error) {
+func (r PathFinder) Path(ctx context.Context, in plan.Input, deferred map[string]string) (*plan.TopologyPath, error) {
 	path := plan.TopologyPath{From: r.From, Deferred: deferred}
 	in.TopologyPath = &path
 	var err error
@@ -45,7 +45,7 @@ func (r Road) Path(ctx context.Context, in plan.Input, deferred map[string]strin
 }
 
 // through returns the segments to the target that end at some versions on the path.
-func (r Road) through(ctx context.Context, in plan.Input, stops []v1alpha1.Version) ([]plan.Segment, error) {
+func (r PathFinder) through(ctx context.Context, in plan.Input, stops []v1alpha1.Version) ([]plan.Segment, error) {
 	var all []plan.Segment
 	controlPlane, oldest := in.Start.ControlPlane.Version, in.Membership().OldestFollowing()
 	for _, end := range append(stops, in.Target.ControlPlane) {
@@ -72,7 +72,7 @@ func (r Road) through(ctx context.Context, in plan.Input, stops []v1alpha1.Versi
 // Segments returns the changes of a topology's version that take a cluster to its target:
 // as few as keep to the skew policy in every state that Cluster API passes
 // through. oldest is the version of the oldest workers; zero where there are none.
-func (r Road) Segments(ctx context.Context, target, controlPlane, oldest v1alpha1.Version) ([]plan.Segment, error) {
+func (r PathFinder) Segments(ctx context.Context, target, controlPlane, oldest v1alpha1.Version) ([]plan.Segment, error) {
 	stops := r.Versions
 	if len(r.Versions) == 0 {
 		stops = r.Releases
@@ -109,7 +109,7 @@ func candidates(versions []v1alpha1.Version, from, target v1alpha1.Version) []v1
 }
 
 // farthest returns the segment to the first of the ends that can be reached.
-func (r Road) farthest(ctx context.Context, ends []v1alpha1.Version, controlPlane, oldest v1alpha1.Version) (plan.Segment, error) {
+func (r PathFinder) farthest(ctx context.Context, ends []v1alpha1.Version, controlPlane, oldest v1alpha1.Version) (plan.Segment, error) {
 	var first error
 	for _, end := range ends {
 		segment, err := Upgrade(ctx, r.planner(), end, controlPlane, oldest)
@@ -143,7 +143,7 @@ func keeps(segment plan.Segment, policy skew.Policy, controlPlane, oldest v1alph
 }
 
 // planner is how Cluster API plans an upgrade.
-func (r Road) planner() desiredstate.GetUpgradePlanFunc {
+func (r PathFinder) planner() desiredstate.GetUpgradePlanFunc {
 	if r.Ask != nil {
 		return r.Ask
 	}

@@ -49,7 +49,7 @@ func Step(kind plan.Kind, from, to string, groups ...string) plan.Step {
 func UnderWay(step plan.Step) plan.Step { step.UnderWay = true; return step }
 
 // Concurrent is a step that no later one waits for.
-func Concurrent(step plan.Step) plan.Step { step.Beside = true; return step }
+func Concurrent(step plan.Step) plan.Step { step.Concurrent = true; return step }
 
 // Detached is a step about groups that their topology does not have.
 func Detached(step plan.Step) plan.Step { step.Detached = true; return step }
@@ -62,8 +62,8 @@ type Rendering struct {
 	Cluster   string            // a label of the Cluster
 }
 
-// BesideAnnotation is on a MachineDeployment whose group is behind the control plane.
-const BesideAnnotation = "beside"
+// BehindAnnotation is on a MachineDeployment whose group is behind the control plane.
+const BehindAnnotation = "behind"
 
 // ClusterObjects are those of the cluster as a whole.
 func (r Rendering) ClusterObjects() []*unstructured.Unstructured {
@@ -105,7 +105,7 @@ func (r Rendering) group(group string, version, controlPlane v1alpha1.Version) [
 	})
 	deployment.SetLabels(map[string]string{v1alpha1.WorkerNodeGroupLabel: group, "label": r.Labels[group]})
 	if version.Minor() != controlPlane.Minor() {
-		deployment.SetAnnotations(map[string]string{BesideAnnotation: controlPlane.String()})
+		deployment.SetAnnotations(map[string]string{BehindAnnotation: controlPlane.String()})
 	}
 	return []*unstructured.Unstructured{
 		Object("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", template, "", nil),
@@ -162,8 +162,8 @@ func Describe(o *unstructured.Unstructured) string {
 	if label := o.GetLabels()["label"]; label != "" {
 		text += " label=" + label
 	}
-	if version := o.GetAnnotations()[BesideAnnotation]; version != "" {
-		text += " beside " + version
+	if version := o.GetAnnotations()[BehindAnnotation]; version != "" {
+		text += " behind " + version
 	}
 	return text
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
-// TestImpossible: what has no plan, why not, and what has one instead.
-func TestImpossible(t *testing.T) {
+// TestNoPlan: what has no plan, why not, and what has one instead.
+func TestNoPlan(t *testing.T) {
 	t.Parallel()
 	testImpossible(t, map[string]impossible{
 		"the control plane down by a minor": {input("1.32", "1.31", "a 1.31 1.31"), []string{
@@ -108,8 +108,8 @@ func TestBreaches(t *testing.T) {
 	})
 }
 
-// TestForeign: machines of others bound a plan, by name.
-func TestForeign(t *testing.T) {
+// TestUnmanaged: machines of others bound a plan, by name.
+func TestUnmanaged(t *testing.T) {
 	t.Parallel()
 	testPossible(t, short, map[string]possible{
 		"within the policy": {with(input("1.31", "1.33", "a 1.31 1.33"), foreign("Machine/other", "1.30"), foreign("MachinePool/others", "1.31")), []string{

@@ -11,9 +11,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// wayBundles have an image of docker for the versions of the first list, and a
+// artifactBundles have an image of docker for the versions of the first list, and a
 // download of kubeadm for those of the second.
-func wayBundles(images, downloads []string) *versionsbundle.Bundles {
+func artifactBundles(images, downloads []string) *versionsbundle.Bundles {
 	has := map[string]versionsbundle.Release{}
 	for _, text := range []string{"v1.32.1", "v1.33.1", "v1.33.2", "v1.34.1"} {
 		has[text] = versionsbundle.Release{Version: version(text)}
@@ -56,8 +56,8 @@ func groupTo(kind plan.Kind, name, old, with string) plan.Step {
 	return plan.Step{Kind: kind, WorkerNodeGroups: []plan.Group{group}}
 }
 
-// TestWay: what machines lack that a plan makes.
-func TestWay(t *testing.T) {
+// TestMissingArtifacts: what machines lack that a plan makes.
+func TestMissingArtifacts(t *testing.T) {
 	t.Parallel()
 	all := []string{"v1.32.1", "v1.33.1", "v1.33.2", "v1.34.1"}
 	noImage := func(text string) plan.Finding {
@@ -78,42 +78,42 @@ func TestWay(t *testing.T) {
 		bundles *versionsbundle.Bundles
 		want    []plan.Finding
 	}{
-		"machines that need nothing":           {file, upgrade, wayBundles(nil, nil), nil},
-		"nothing to do":                        {onDocker(file), from(atRest), wayBundles(nil, nil), nil},
-		"every image is there":                 {onDocker(file), upgrade, wayBundles([]string{"v1.33.2", "v1.34.1"}, nil), nil},
-		"an image on the way is missing":       {onDocker(file), upgrade, wayBundles([]string{"v1.34.1"}, nil), []plan.Finding{noImage("v1.33.2")}},
-		"each missing image once, sorted":      {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.34.1"), groupTo(plan.Workers, "b", "v1.32.1", "v1.34.1"), groupTo(plan.CreateWorkers, "c", "", "v1.33.1")), wayBundles(nil, all), []plan.Finding{noImage("v1.33.1"), noImage("v1.34.1")}},
-		"a version without a bundle":           {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.32.9")), wayBundles(nil, nil), nil},
-		"a group that stays needs no image":    {onDocker(file), from(atRest, groupTo(plan.Template, "a", "v1.32.1", "v1.32.1")), wayBundles(nil, nil), nil},
-		"the control plane stays, needs none":  {onDocker(file), from(atRest, plan.Step{Kind: plan.Template, From: version("v1.32.1"), To: version("v1.32.1")}), wayBundles(nil, nil), nil},
-		"a group that goes needs nothing":      {onDocker(file), from(atRest, groupTo(plan.RemoveWorkers, "a", "v1.32.1", "")), wayBundles(nil, nil), nil},
-		"a group at the control plane's minor": {onDocker(file), from(clusterVersions("v1.33.2", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.1")), wayBundles(all, nil), nil},
-		"a group behind, with the download":    {onDocker(file), behind, wayBundles(all, []string{"v1.34.1"}), nil},
-		"a group behind, with another one":     {onDocker(file), behind, wayBundles(all, []string{"v1.33.1", "v1.33.2"}), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "v1.33.1, v1.33.2")}},
-		"a group behind, and no download":      {onDocker(file), behind, wayBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
-		"a control plane without a bundle":     {onDocker(file), from(clusterVersions("v1.34.99", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.2")), wayBundles(all, []string{"v1.34.1"}), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.99", "v1.34.1")}},
-		"simulated machines fetch nothing":     {file, behind, wayBundles(all, nil), nil},
-		"a new group behind": {onDocker(file), from(clusterVersions("v1.34.1"), groupTo(plan.CreateWorkers, "a", "", "v1.33.2")), wayBundles(all, nil), []plan.Finding{
+		"machines that need nothing":           {file, upgrade, artifactBundles(nil, nil), nil},
+		"nothing to do":                        {onDocker(file), from(atRest), artifactBundles(nil, nil), nil},
+		"every image is there":                 {onDocker(file), upgrade, artifactBundles([]string{"v1.33.2", "v1.34.1"}, nil), nil},
+		"an image on the way is missing":       {onDocker(file), upgrade, artifactBundles([]string{"v1.34.1"}, nil), []plan.Finding{noImage("v1.33.2")}},
+		"each missing image once, sorted":      {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.34.1"), groupTo(plan.Workers, "b", "v1.32.1", "v1.34.1"), groupTo(plan.CreateWorkers, "c", "", "v1.33.1")), artifactBundles(nil, all), []plan.Finding{noImage("v1.33.1"), noImage("v1.34.1")}},
+		"a version without a bundle":           {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.32.9")), artifactBundles(nil, nil), nil},
+		"a group that stays needs no image":    {onDocker(file), from(atRest, groupTo(plan.Template, "a", "v1.32.1", "v1.32.1")), artifactBundles(nil, nil), nil},
+		"the control plane stays, needs none":  {onDocker(file), from(atRest, plan.Step{Kind: plan.Template, From: version("v1.32.1"), To: version("v1.32.1")}), artifactBundles(nil, nil), nil},
+		"a group that goes needs nothing":      {onDocker(file), from(atRest, groupTo(plan.RemoveWorkers, "a", "v1.32.1", "")), artifactBundles(nil, nil), nil},
+		"a group at the control plane's minor": {onDocker(file), from(clusterVersions("v1.33.2", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.1")), artifactBundles(all, nil), nil},
+		"a group behind, with the download":    {onDocker(file), behind, artifactBundles(all, []string{"v1.34.1"}), nil},
+		"a group behind, with another one":     {onDocker(file), behind, artifactBundles(all, []string{"v1.33.1", "v1.33.2"}), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "v1.33.1, v1.33.2")}},
+		"a group behind, and no download":      {onDocker(file), behind, artifactBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
+		"a control plane without a bundle":     {onDocker(file), from(clusterVersions("v1.34.99", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.2")), artifactBundles(all, []string{"v1.34.1"}), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.99", "v1.34.1")}},
+		"simulated machines fetch nothing":     {file, behind, artifactBundles(all, nil), nil},
+		"a new group behind": {onDocker(file), from(clusterVersions("v1.34.1"), groupTo(plan.CreateWorkers, "a", "", "v1.33.2")), artifactBundles(all, nil), []plan.Finding{
 			noKubeadm("a", "v1.33.2", "v1.34.1", "none"),
 		}},
-		"a group behind that stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), wayBundles(all, nil), []plan.Finding{
+		"a group behind that stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), artifactBundles(all, nil), []plan.Finding{
 			noKubeadm("a", "v1.33.2", "v1.34.1", "none"),
 		}},
-		"a group behind that grows":           {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(2)), wayBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
-		"a group behind that does not grow":   {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(0)), wayBundles(all, nil), nil},
-		"a group behind that grows and stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(1), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), wayBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
+		"a group behind that grows":           {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(2)), artifactBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
+		"a group behind that does not grow":   {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(0)), artifactBundles(all, nil), nil},
+		"a group behind that grows and stays": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.33.2"), added(1), groupTo(plan.Template, "a", "v1.33.2", "v1.33.2")), artifactBundles(all, nil), []plan.Finding{noKubeadm("a", "v1.33.2", "v1.34.1", "none")}},
 		// The control plane of the moment counts, not the last one.
-		"a group behind on the way": {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "c", "", "v1.32.1"), controlPlaneTo("v1.33.2", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.1")), wayBundles(all, []string{"v1.34.1"}), []plan.Finding{
+		"a group behind on the way": {onDocker(file), from(atRest, controlPlaneTo("v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "c", "", "v1.32.1"), controlPlaneTo("v1.33.2", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.1")), artifactBundles(all, []string{"v1.34.1"}), []plan.Finding{
 			noKubeadm("c", "v1.32.1", "v1.33.2", "v1.34.1"),
 		}},
-		"machines that cannot join before images": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "b", "", "v1.33.1")), wayBundles(nil, nil), []plan.Finding{
+		"machines that cannot join before images": {onDocker(file), from(clusterVersions("v1.34.1", "a v1.32.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.33.2"), groupTo(plan.CreateWorkers, "b", "", "v1.33.1")), artifactBundles(nil, nil), []plan.Finding{
 			noKubeadm("a", "v1.33.2", "v1.34.1", "none"), noKubeadm("b", "v1.33.1", "v1.34.1", "none"), noImage("v1.33.1"), noImage("v1.33.2"),
 		}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, validations.Way(decode(t, test.text), test.plan, test.bundles)); diff != "" {
+			if diff := cmp.Diff(test.want, validations.MissingArtifacts(decode(t, test.text), test.plan, test.bundles)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})

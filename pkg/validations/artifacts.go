@@ -11,14 +11,15 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// Names of the preflights of Way.
+// Names of the preflights of MissingArtifacts.
 const (
 	CheckNodeImage   = "node-image"
 	CheckNewMachines = "new-machines"
 )
 
-// Way returns what would keep machines from being made on the way of a plan.
-func Way(config *v1alpha1.Config, p plan.Plan, bundles *versionsbundle.Bundles) []plan.Finding {
+// MissingArtifacts returns the node images and kubeadm downloads that a plan needs and
+// the bundles lack.
+func MissingArtifacts(config *v1alpha1.Config, p plan.Plan, bundles *versionsbundle.Bundles) []plan.Finding {
 	var findings []plan.Finding
 	passed := map[v1alpha1.Version]bool{}
 	for i, step := range p.Steps {
