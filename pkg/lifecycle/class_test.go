@@ -11,7 +11,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
@@ -148,7 +148,7 @@ func pinnedOf(t *testing.T, s Spec, group string) *fakeTopology {
 	workers := &now.cluster.Spec.Topology.Workers
 	workers.MachineDeployments = slices.DeleteFunc(workers.MachineDeployments, func(d clusterv1.MachineDeploymentTopology) bool { return d.Name == group })
 	cluster := f.state
-	cluster.Topology = management.TopologyOf(now.cluster)
+	cluster.Topology = observe.Topology(now.cluster)
 	resolved, err := s.Validate()
 	if err != nil {
 		t.Fatal(err)

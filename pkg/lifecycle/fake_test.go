@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -34,7 +35,7 @@ func fakeTopologyOf(t *testing.T, s Spec) *fakeTopology {
 	t.Helper()
 	live := clusterOfSpec(t.Context(), t, s)
 	version := v1alpha1.MustParseVersion(live.Spec.Topology.Version)
-	cluster := state.Cluster{Name: live.Name, Namespace: live.Namespace, UID: "1", Topology: management.TopologyOf(live), ControlPlane: managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod-x1", version, live.Spec.Topology.ControlPlane.Replicas)}
+	cluster := state.Cluster{Name: live.Name, Namespace: live.Namespace, UID: "1", Topology: observe.Topology(live), ControlPlane: managedPart(v1alpha1.ControlPlaneName, "KubeadmControlPlane/prod-x1", version, live.Spec.Topology.ControlPlane.Replicas)}
 	for _, group := range live.Spec.Topology.Workers.MachineDeployments {
 		cluster.WorkerNodeGroups = append(cluster.WorkerNodeGroups, managedPart(group.Name, "MachineDeployment/prod-"+group.Name+"-x1", version, group.Replicas))
 	}

@@ -1,8 +1,9 @@
 package lifecycle
 
 import (
-	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"

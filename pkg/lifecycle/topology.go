@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
@@ -80,7 +81,7 @@ func (m *topologyMode) compare(ctx context.Context, first rollout.Objects) (diff
 	if err != nil {
 		return differences{}, err
 	}
-	d.topology = management.TopologyOf(wanted)
+	d.topology = observe.Topology(wanted)
 	whole := byPart(rollout.Objects{}, found, m.from.names)[""]
 	if pause := m.from.state.Pause; pause != nil && !inTransition(m.from.state) {
 		whole = append(whole, Change{Becomes: fmt.Sprintf("the pause to %s, which was stopped at its end, would be lifted", pause.Why)})

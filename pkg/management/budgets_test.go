@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -74,21 +75,23 @@ func TestBlockingBudgets(t *testing.T) {
 		pod    func(*corev1.Pod)
 		want   []string
 	}{
-		"allows none":                                    {nil, none, because(first)},
-		"allows one":                                     {func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 1 }, none, nil},
-		"is not counted yet":                             {func(b *policyv1.PodDisruptionBudget) { b.Status.ObservedGeneration = 1 }, none, nil},
-		"of another namespace":                           {func(b *policyv1.PodDisruptionBudget) { b.Namespace = "db" }, none, nil},
-		"selects others":                                 {nil, func(p *corev1.Pod) { p.Labels["app"] = "y" }, nil},
-		"selects none":                                   {func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = nil }, none, nil},
-		"selects all":                                    {func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = &metav1.LabelSelector{} }, func(p *corev1.Pod) { p.Labels = nil }, because(first)},
-		"node that stays":                                {nil, func(p *corev1.Pod) { p.Spec.NodeName = "n2" }, nil},
-		"pod without a node":                             {nil, func(p *corev1.Pod) { p.Spec.NodeName = "" }, nil},
-		"node of another part":                           {nil, func(p *corev1.Pod) { p.Spec.NodeName = "n1" }, because("pod a on node n1 of control-plane")},
-		"pod of a ReplicaSet":                            {nil, ownedBy("ReplicaSet"), because(first)},
-		"pod of a DaemonSet":                             {nil, ownedBy("DaemonSet"), nil},
-		"static pod":                                     {nil, func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: ""} }, nil},
-		"pod that is left alone":                         {nil, func(p *corev1.Pod) { p.Labels["cluster.x-k8s.io/drain"] = "skip" }, nil},
-		"pod that goes":                                  {nil, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: born} }, nil},
+		"allows none":            {nil, none, because(first)},
+		"allows one":             {func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 1 }, none, nil},
+		"is not counted yet":     {func(b *policyv1.PodDisruptionBudget) { b.Status.ObservedGeneration = 1 }, none, nil},
+		"of another namespace":   {func(b *policyv1.PodDisruptionBudget) { b.Namespace = "db" }, none, nil},
+		"selects others":         {nil, func(p *corev1.Pod) { p.Labels["app"] = "y" }, nil},
+		"selects none":           {func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = nil }, none, nil},
+		"selects all":            {func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = &metav1.LabelSelector{} }, func(p *corev1.Pod) { p.Labels = nil }, because(first)},
+		"node that stays":        {nil, func(p *corev1.Pod) { p.Spec.NodeName = "n2" }, nil},
+		"pod without a node":     {nil, func(p *corev1.Pod) { p.Spec.NodeName = "" }, nil},
+		"node of another part":   {nil, func(p *corev1.Pod) { p.Spec.NodeName = "n1" }, because("pod a on node n1 of control-plane")},
+		"pod of a ReplicaSet":    {nil, ownedBy("ReplicaSet"), because(first)},
+		"pod of a DaemonSet":     {nil, ownedBy("DaemonSet"), nil},
+		"static pod":             {nil, func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: ""} }, nil},
+		"pod that is left alone": {nil, func(p *corev1.Pod) { p.Labels["cluster.x-k8s.io/drain"] = "skip" }, nil},
+		"pod that goes": {nil, func(p *corev1.Pod) {
+			p.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+		}, nil},
 		"pod that is done":                               {nil, phase(corev1.PodSucceeded), nil},
 		"pod that failed":                                {nil, phase(corev1.PodFailed), nil},
 		"pod that did not start":                         {nil, phase(corev1.PodPending), nil},

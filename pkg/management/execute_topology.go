@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 )
 
 // errPostponed says that Cluster API takes no other version yet.
@@ -30,7 +32,7 @@ func (x *execution) applyTopology(ctx context.Context, object *unstructured.Unst
 	if unread != nil {
 		return nil, err
 	}
-	if upgradePending(live) {
+	if observe.UpgradePending(live) {
 		return nil, errPostponed
 	}
 	// It may have ended since, or be about to: the webhooks look at more than is seen.

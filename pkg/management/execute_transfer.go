@@ -19,6 +19,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
@@ -39,28 +40,24 @@ func (x *execution) read(ctx context.Context, kind, name string) (*unstructured.
 // those of Cluster API. The MachineDeployment comes last: it is what says whose the
 // group is.
 func (x *execution) transfer(ctx context.Context, a rollout.Transfer) error {
-	to := ofTopology
-	if a.Kind == plan.Detach {
-		to = ofSpec
-	}
 	_, name, _ := strings.Cut(a.Object, "/")
 	deployment, err := x.read(ctx, "MachineDeployment", name)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", a.Object, err)
 	}
-	if err := x.labelTemplates(ctx, deployment, to); err != nil {
+	if err := x.labelTemplates(ctx, deployment, a.Kind); err != nil {
 		return err
 	}
 	// Health checks have the name of what they look after.
-	err = x.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return x.hand(check, a.Group, to) })
+	err = x.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return x.hand(check, a.Group, a.Kind) })
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	return x.change(ctx, "MachineDeployment", name, func(deployment *unstructured.Unstructured) error {
-		if err := x.hand(deployment, a.Group, to); err != nil {
+		if err := x.hand(deployment, a.Group, a.Kind); err != nil {
 			return err
 		}
-		return handDeployment(deployment, a.Group, to)
+		return handDeployment(deployment, a.Group, a.Kind)
 	})
 }
 
@@ -90,8 +87,8 @@ func (x *execution) change(ctx context.Context, kind, name string, by func(*unst
 // labelTemplates marks what the machines of a group are made from, so that it is
 // removed when nothing uses it any more: Cluster API does that for its own groups
 // only.
-func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured.Unstructured, to groupOwner) error {
-	if to == ofTopology {
+func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured.Unstructured, kind plan.Kind) error {
+	if kind == plan.Return {
 		return nil // removing what is unused is right whoever made it
 	}
 	for _, path := range changes.References(deployment.GetKind()) {
@@ -99,7 +96,7 @@ func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured
 		if err != nil || !found {
 			return err
 		}
-		template, err := x.c.referred(ctx, x.key.Namespace, schema.GroupKind{Group: reference["apiGroup"], Kind: reference["kind"]}, reference["name"])
+		template, err := observe.Referred(ctx, x.c, x.key.Namespace, schema.GroupKind{Group: reference["apiGroup"], Kind: reference["kind"]}, reference["name"])
 		if err != nil {
 			return err
 		}
@@ -113,10 +110,10 @@ func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured
 
 // hand makes an object of a group one of clusterctl-x, or of Cluster API: whoever
 // owns its fields may change them and take them away.
-func (x *execution) hand(object *unstructured.Unstructured, group string, to groupOwner) error {
+func (x *execution) hand(object *unstructured.Unstructured, group string, kind plan.Kind) error {
 	labels := object.GetLabels()
 	from, by := FieldOwner, topologyOwner
-	if to == ofSpec {
+	if kind == plan.Detach {
 		from, by = topologyOwner, FieldOwner
 		labels[v1alpha1.ClusterLabel], labels[v1alpha1.WorkerNodeGroupLabel] = x.key.Name, group
 	} else {
@@ -129,7 +126,7 @@ func (x *execution) hand(object *unstructured.Unstructured, group string, to gro
 // handDeployment makes a MachineDeployment one that the topology has, or has not.
 // Its machines are marked too, in place: the generation tells then how much of this
 // Cluster API has seen.
-func handDeployment(deployment *unstructured.Unstructured, group string, to groupOwner) error {
+func handDeployment(deployment *unstructured.Unstructured, group string, kind plan.Kind) error {
 	labels, annotations := deployment.GetLabels(), deployment.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -141,7 +138,7 @@ func handDeployment(deployment *unstructured.Unstructured, group string, to grou
 	if ofMachines == nil {
 		ofMachines = map[string]string{}
 	}
-	if to == ofSpec {
+	if kind == plan.Detach {
 		delete(labels, clusterv1.ClusterTopologyOwnedLabel)
 		delete(labels, clusterv1.ClusterTopologyMachineDeploymentNameLabel)
 		ofMachines[v1alpha1.DetachedAnnotation] = ""

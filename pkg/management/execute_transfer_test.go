@@ -9,6 +9,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
 // TestGiveFields: what one manager applied is another one's afterwards, with what
@@ -73,7 +74,7 @@ func TestHandDeployment(t *testing.T) {
 	}}
 	object := owned()
 	for range 2 { // once more, after a run that was stopped
-		if err := handDeployment(object, "md-1", ofSpec); err != nil {
+		if err := handDeployment(object, "md-1", plan.Detach); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(out, object); diff != "" {
@@ -81,7 +82,7 @@ func TestHandDeployment(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := handDeployment(object, "md-1", ofTopology); err != nil {
+		if err := handDeployment(object, "md-1", plan.Return); err != nil {
 			t.Fatal(err)
 		}
 		back := owned()

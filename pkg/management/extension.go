@@ -30,6 +30,7 @@ import (
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -75,7 +76,7 @@ func (c *Client) RegisterExtension(ctx context.Context, e Extension) ([]string, 
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return nil, fmt.Errorf("ExtensionConfig %s is registered, and Cluster API has not found its handlers within %s: %s; look whether its address %s can be reached from there, and whether the feature gate RuntimeSDK is on",
-			e.Name, maxDiscovery, reason(found.Status.Conditions, runtimev1.ExtensionConfigDiscoveredCondition), e.URL)
+			e.Name, maxDiscovery, observe.Reason(found.Status.Conditions, runtimev1.ExtensionConfigDiscoveredCondition), e.URL)
 	}
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("waiting for the handlers of ExtensionConfig %s: %w", e.Name, err))
@@ -161,7 +162,7 @@ func (p *Planner) Asking(c *Client, cluster client.ObjectKey, extension string) 
 			return nil, nil, &ExtensionError{Extension: extension, Err: err}
 		}
 		if response.Status != runtimehooksv1.ResponseStatusSuccess {
-			return nil, nil, fmt.Errorf("the runtime extension %s has no plan: %s", extension, line(strings.Split(response.Message, "\n"), maxFailure))
+			return nil, nil, fmt.Errorf("the runtime extension %s has no plan: %s", extension, observe.OneLine(response.Message, observe.MaxFailure))
 		}
 		var a answered
 		for _, step := range response.ControlPlaneUpgrades {
@@ -233,7 +234,7 @@ func (p *Planner) ask(ctx context.Context, c *Client, extension string, request 
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("it answers %s: %s", answer.Status, line(strings.Split(string(text), "\n"), maxReason))
+		return nil, fmt.Errorf("it answers %s: %s", answer.Status, observe.OneLine(string(text), observe.MaxReason))
 	}
 	var response runtimehooksv1.GenerateUpgradePlanResponse
 	if err := json.Unmarshal(text, &response); err != nil {

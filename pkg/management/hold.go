@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -31,7 +32,7 @@ func (c *Client) Hold(ctx context.Context, key client.ObjectKey, point state.Hol
 	changed := false
 	cluster, err := c.annotate(ctx, key, func(cluster *clusterv1.Cluster) error {
 		changed = false
-		for _, there := range holdsOf(cluster) {
+		for _, there := range observe.Holds(cluster) {
 			switch {
 			case there.Annotation != hold.Annotation:
 			case there.Reason == hold.Reason && there.By == hold.By:
@@ -61,7 +62,7 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 	var lifted []state.Hold
 	cluster, err := c.annotate(ctx, key, func(cluster *clusterv1.Cluster) error {
 		lifted = nil
-		for _, hold := range holdsOf(cluster) {
+		for _, hold := range observe.Holds(cluster) {
 			if hold.Ours() && slices.Contains(points, hold.Point) {
 				lifted = append(lifted, hold)
 				delete(cluster.Annotations, hold.Annotation)
@@ -124,24 +125,6 @@ func person() string {
 		return name
 	}
 	return name + "@" + host
-}
-
-func holdsOf(cluster *clusterv1.Cluster) []state.Hold {
-	return state.HoldsOf(client.ObjectKeyFromObject(cluster), cluster.Annotations)
-}
-
-// heldBy is the hold that a condition of the Cluster says its upgrade waits at; nil
-// where there is none, or it was lifted since.
-func heldBy(cluster *clusterv1.Cluster, holds []state.Hold) *state.Hold {
-	condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha1.HeldCondition)
-	if condition == nil || condition.Status != metav1.ConditionTrue {
-		return nil
-	}
-	i := slices.IndexFunc(holds, func(h state.Hold) bool { return h.Point.Hook() == condition.Reason })
-	if i < 0 {
-		return nil
-	}
-	return &holds[i]
 }
 
 // setHeldCondition writes the condition of a Cluster whose upgrade waits at a hold, or takes

@@ -95,7 +95,7 @@ func TestRemoveLeftovers(t *testing.T) {
 	as := func(*metav1.PartialObjectMetadata) {}
 	owned := func(m *metav1.PartialObjectMetadata) { m.OwnerReferences = []metav1.OwnerReference{{Name: "a"}} }
 	leaving := func(m *metav1.PartialObjectMetadata) {
-		m.DeletionTimestamp, m.Finalizers = &metav1.Time{Time: born}, []string{"x", "y"}
+		m.DeletionTimestamp, m.Finalizers = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, []string{"x", "y"}
 	}
 	until := func(end context.Context) error { // the API server does not answer
 		<-end.Done()

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -41,13 +42,13 @@ type verdict struct {
 func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(cluster state.Cluster, exists bool) (verdict, error)) error {
 	// What a cache is not allowed to list it would ask for until the end of time.
 	if _, _, err := c.Observe(ctx, key); err != nil {
-		return err
+		return unlessEnded(ctx, err)
 	}
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	informers, changed, err := c.inform(watchCtx, key)
 	if err != nil {
-		return c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
+		return unlessEnded(ctx, c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err)))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- informers.Start(watchCtx) }()
@@ -57,7 +58,7 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(clus
 	for {
 		now, exists, unwatched, err := c.look(watchCtx, informers, key)
 		if err != nil {
-			return err
+			return unlessEnded(ctx, err)
 		}
 		v, err := seen(now, exists)
 		if v.done || err != nil {
@@ -70,10 +71,7 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(clus
 		case <-ctx.Done():
 			return timedOut(ctx)
 		case err := <-ended:
-			if ctx.Err() != nil {
-				return timedOut(ctx)
-			}
-			return fmt.Errorf("watching cluster %s ended: %w", key, err)
+			return unlessEnded(ctx, fmt.Errorf("watching cluster %s ended: %w", key, err))
 		}
 	}
 }
@@ -88,26 +86,24 @@ func (v verdict) wake() <-chan time.Time {
 
 // look returns the cluster as it is now, and when to look again at what is not watched.
 func (c *Client) look(ctx context.Context, informers client.Reader, key client.ObjectKey) (state.Cluster, bool, <-chan time.Time, error) {
-	snapshot, err := read(ctx, informers, key)
-	exists := !apierrors.IsNotFound(err)
-	if err == nil {
-		err = errors.Join(c.readOther(ctx, &snapshot), c.readFailed(ctx, &snapshot))
+	now, unwatched, err := observe.Cluster(ctx, informers, c.Client, key)
+	if apierrors.IsNotFound(err) {
+		return state.Cluster{}, false, nil, nil
 	}
-	if err != nil && exists {
-		return state.Cluster{}, exists, nil, c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
+	if err != nil {
+		return state.Cluster{}, true, nil, c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
 	}
-	var unwatched <-chan time.Time
-	if snapshot.other != nil {
-		unwatched = time.After(otherInterval)
+	var again <-chan time.Time
+	if unwatched {
+		again = time.After(otherInterval)
 	}
-	now := snapshot.state()
 	if now.Topology != nil && now.Done() {
 		// The kinds are watched apart, and Cluster API changes one after the other: what
 		// looks done may be what was before.
-		now, exists, err = c.Observe(ctx, key)
-		return now, exists, unwatched, err
+		now, exists, err := c.Observe(ctx, key)
+		return now, exists, again, err
 	}
-	return now, exists, unwatched, nil
+	return now, true, again, nil
 }
 
 // inform returns a cache of what a cluster is read from, and signals of its changes.
@@ -167,6 +163,15 @@ func signalOn(changed chan<- struct{}) toolscache.ResourceEventHandlerFuncs {
 		UpdateFunc: func(any, any) { signal() },
 		DeleteFunc: func(any) { signal() },
 	}
+}
+
+// unlessEnded is the error of a read, or of the end of ctx: what was being read then says
+// nothing about what was waited for.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return timedOut(ctx)
+	}
+	return err
 }
 
 // timedOut is the error for a context that ended.

@@ -41,10 +41,11 @@ func allowed() map[string][]string {
 		"pkg/clusterclass": {"pkg/api/v1alpha1", "pkg/changes", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/state", "pkg/strictyaml", "pkg/validations"},
 		"pkg/explain":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/lifecycle": {
-			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/plan",
+			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/management/observe", "pkg/management/topology", "pkg/manifests", "pkg/plan",
 			"pkg/rollout", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
 		},
-		"pkg/management": {"pkg/api/v1alpha1", "pkg/changes", "pkg/management/topology", "pkg/plan", "pkg/rollout", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
+		"pkg/management":         {"pkg/api/v1alpha1", "pkg/changes", "pkg/management/observe", "pkg/management/topology", "pkg/plan", "pkg/rollout", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
+		"pkg/management/observe": {"pkg/api/v1alpha1", "pkg/state"},
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/upgradepath"},
 		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/templater", "pkg/versionsbundle"},

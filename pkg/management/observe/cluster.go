@@ -1,13 +1,13 @@
-package management
+// Package observe reads what there is of clusters on a management cluster, as states with
+// the reason of each wait, drain and failure on one line.
+package observe
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -17,19 +17,36 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Observe returns the state of a cluster, and false where there is none.
-func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Cluster, bool, error) {
-	snapshot, err := read(ctx, c.Client, key)
-	if apierrors.IsNotFound(err) {
-		return state.Cluster{}, false, nil
-	}
-	if err == nil {
-		err = errors.Join(c.readOther(ctx, &snapshot), c.readFailed(ctx, &snapshot))
-	}
+// Cluster returns the state of a cluster, and whether it has a control plane that watched
+// does not cover: one of another provider than kubeadm's. What Cluster API has a kind for
+// is read from watched, which may be a cache, and the rest from live. Where there is no
+// such cluster the error is a NotFound.
+func Cluster(ctx context.Context, watched client.Reader, live client.Client, key client.ObjectKey) (cluster state.Cluster, unwatched bool, err error) {
+	snapshot, err := read(ctx, watched, key)
 	if err != nil {
-		return state.Cluster{}, false, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
+		return state.Cluster{}, false, err
 	}
-	return snapshot.state(), true, nil
+	if err := snapshot.readRest(ctx, live); err != nil {
+		return state.Cluster{}, false, err
+	}
+	return snapshot.state(), snapshot.other != nil, nil
+}
+
+// Clusters returns the states of the clusters of a namespace, or of all of them where it
+// is empty, sorted by namespace and name.
+func Clusters(ctx context.Context, live client.Client, namespace string) ([]state.Cluster, error) {
+	snapshots, err := readAll(ctx, live, namespace)
+	if err != nil {
+		return nil, err
+	}
+	clusters := make([]state.Cluster, len(snapshots))
+	for i, snapshot := range snapshots {
+		if err := snapshot.readRest(ctx, live); err != nil {
+			return nil, err
+		}
+		clusters[i] = snapshot.state()
+	}
+	return clusters, nil
 }
 
 // snapshot holds the objects that the state of a cluster is read from.
@@ -47,6 +64,11 @@ type snapshot struct {
 	resourceSets []addonsv1.ClusterResourceSet
 	// failed are the machines whose bootstrap failed for good.
 	failed map[string]state.Failure
+}
+
+// readRest reads what the kinds of Cluster API do not say.
+func (s *snapshot) readRest(ctx context.Context, live client.Client) error {
+	return errors.Join(s.readOther(ctx, live), s.readFailed(ctx, live))
 }
 
 // read reads the objects of one cluster. It is a NotFound error where there is none.

@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"context"
@@ -342,7 +342,7 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 	of("c", &controlPlanes[0])
 	of("c", &controlPlanes[1])
 	of("c", &c.deployments[0])
-	connection := clientOf(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, into client.ObjectList, _ ...client.ListOption) error {
+	connection := interceptor.NewClient(nil, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, into client.ObjectList, _ ...client.ListOption) error {
 		switch list := into.(type) {
 		case *clusterv1.ClusterList:
 			list.Items = []clusterv1.Cluster{other, c.cluster}
@@ -359,7 +359,7 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 		}
 		return nil
 	}})
-	got, err := connection.Clusters(t.Context(), "")
+	got, err := Clusters(t.Context(), connection, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +414,7 @@ func TestTopologySettled(t *testing.T) {
 			cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Generation: 2, Annotations: map[string]string{runtimev1.PendingHooksAnnotation: test.pending}}}
 			cluster.Spec.Topology = clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.34.4"}
 			cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ClusterTopologyReconciledCondition, Status: test.status, ObservedGeneration: test.observed}}
-			if got := TopologyOf(cluster).Settled; got != test.want {
+			if got := Topology(cluster).Settled; got != test.want {
 				t.Errorf("settled is %t, want %t", got, test.want)
 			}
 		})

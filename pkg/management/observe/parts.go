@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"cmp"
@@ -28,13 +28,13 @@ func (s snapshot) state() state.Cluster {
 		Paused:       s.cluster.Spec.Paused != nil && *s.cluster.Spec.Paused,
 		Pause:        pauseOf(&s.cluster),
 		Deleting:     !s.cluster.DeletionTimestamp.IsZero(),
-		Topology:     TopologyOf(&s.cluster),
+		Topology:     Topology(&s.cluster),
 		ControlPlane: s.controlPlanePart(),
 		Others:       s.others(),
-		Holds:        holdsOf(&s.cluster),
+		Holds:        Holds(&s.cluster),
 	}
 	if initialized := s.cluster.Status.Initialization.InfrastructureProvisioned; initialized == nil || !*initialized {
-		c.Infrastructure = cmp.Or(reason(s.cluster.Status.Conditions, clusterv1.ClusterInfrastructureReadyCondition), "not provisioned yet")
+		c.Infrastructure = cmp.Or(Reason(s.cluster.Status.Conditions, clusterv1.ClusterInfrastructureReadyCondition), "not provisioned yet")
 	}
 	for _, deployment := range s.deployments {
 		c.WorkerNodeGroups = append(c.WorkerNodeGroups, s.groupPart(deployment))
@@ -54,7 +54,7 @@ func (s snapshot) addOn(set addonsv1.ClusterResourceSet) state.AddOn {
 	addOn := state.AddOn{
 		Name:    strings.TrimPrefix(set.Name, s.cluster.Name+"-"),
 		Applied: set.Status.ObservedGeneration == set.Generation && meta.IsStatusConditionTrue(set.Status.Conditions, applied),
-		Reason:  reason(set.Status.Conditions, applied),
+		Reason:  Reason(set.Status.Conditions, applied),
 	}
 	if addOn.Reason != "" {
 		// Cluster API names neither the object nor what is wrong with it.
@@ -100,13 +100,13 @@ func (s snapshot) controlPlanePart() state.Part {
 
 	part.Reason = cmp.Or(
 		createError(part.Object, kcp.GetV1Beta1Conditions(), controlplanev1.MachinesCreatedV1Beta1Condition),
-		reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition),
+		Reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition),
 		unseen(part.Object, kcp.Generation, kcp.Status.ObservedGeneration),
 	)
 	part.Blocked = part.Reason != ""
 	// The rest are consequences of machines that are not well.
 	part.Reason = cmp.Or(part.Reason,
-		reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition),
+		Reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition),
 		blockage(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneScalingUpCondition),
 		blockage(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneScalingDownCondition),
 	)
@@ -171,7 +171,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	part.Blocked = part.Reason != ""
 	carrying := carryingOver(present)
 	part.Settled = part.Settled && carrying == ""
-	part.Reason = cmp.Or(part.Reason, reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition), carrying)
+	part.Reason = cmp.Or(part.Reason, Reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition), carrying)
 	return part
 }
 

@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"cmp"
@@ -22,12 +22,12 @@ const kubeadmControlPlane = "KubeadmControlPlane"
 
 // readOther reads a control plane that is no KubeadmControlPlane. It is not
 // watched: whatever becomes of it, the Cluster says so too.
-func (c *Client) readOther(ctx context.Context, s *snapshot) error {
+func (s *snapshot) readOther(ctx context.Context, live client.Client) error {
 	ref := s.cluster.Spec.ControlPlaneRef
 	if !ref.IsDefined() || ref.Kind == kubeadmControlPlane {
 		return nil
 	}
-	object, err := c.referred(ctx, s.cluster.Namespace, ref.GroupKind(), ref.Name)
+	object, err := Referred(ctx, live, s.cluster.Namespace, ref.GroupKind(), ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 	case apierrors.IsForbidden(err), meta.IsNoMatchError(err):
@@ -40,15 +40,15 @@ func (c *Client) readOther(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// referred is the object that a reference, which has no version, is to.
-func (c *Client) referred(ctx context.Context, namespace string, kind schema.GroupKind, name string) (*unstructured.Unstructured, error) {
+// Referred returns the object that a reference, which has no version, is to.
+func Referred(ctx context.Context, live client.Client, namespace string, kind schema.GroupKind, name string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
-	mapping, err := c.RESTMapper().RESTMapping(kind)
+	mapping, err := live.RESTMapper().RESTMapping(kind)
 	if err != nil {
 		return object, err
 	}
 	object.SetGroupVersionKind(mapping.GroupVersionKind)
-	return object, c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	return object, live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 }
 
 // contract holds the fields that every control plane provider has
@@ -89,7 +89,7 @@ func otherControlPlane(part state.Part, object *unstructured.Unstructured) state
 	seen := c.Status.ObservedGeneration == nil || *c.Status.ObservedGeneration == part.Generation
 	current := c.Status.UpToDateReplicas == nil || c.Spec.Replicas == nil || *c.Status.UpToDateReplicas == *c.Spec.Replicas
 	part.Settled = seen && current && c.at(part) && !meta.IsStatusConditionFalse(c.Status.Conditions, clusterv1.AvailableCondition)
-	part.Reason = cmp.Or(reason(c.Status.Conditions, clusterv1.AvailableCondition), c.behind(part))
+	part.Reason = cmp.Or(Reason(c.Status.Conditions, clusterv1.AvailableCondition), c.behind(part))
 	return part
 }
 

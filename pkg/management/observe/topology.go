@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"encoding/json"
@@ -16,9 +16,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// TopologyOf is what a cluster from a ClusterClass is asked for; nil for one
+// Topology returns what a cluster from a ClusterClass is asked for; nil for one
 // without.
-func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
+func Topology(cluster *clusterv1.Cluster) *state.Topology {
 	given := cluster.Spec.Topology
 	if !given.IsDefined() {
 		return nil
@@ -26,7 +26,7 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	t := &state.Topology{
 		Class:     cluster.GetClassKey().String(),
 		Version:   version(given.Version),
-		Upgrading: upgradePending(cluster),
+		Upgrading: UpgradePending(cluster),
 		Pending:   pendingHooks(cluster),
 		Reason:    topologyReason(cluster.Status.Conditions),
 	}
@@ -43,17 +43,17 @@ func TopologyOf(cluster *clusterv1.Cluster) *state.Topology {
 	return t
 }
 
-// maxFailure is how many characters there are for what went wrong: the name of what
+// MaxFailure is how many characters there are for what went wrong: the name of what
 // was tried and the cause are far from each other.
-const maxFailure = 600
+const MaxFailure = 600
 
 // topologyReason is why a topology is not carried over.
 func topologyReason(conditions []metav1.Condition) string {
 	condition := meta.FindStatusCondition(conditions, clusterv1.ClusterTopologyReconciledCondition)
 	if condition != nil && condition.Reason == clusterv1.ClusterTopologyReconciledFailedReason {
-		return line(strings.Split(condition.Message, "\n"), maxFailure)
+		return OneLine(condition.Message, MaxFailure)
 	}
-	return reason(conditions, clusterv1.ClusterTopologyReconciledCondition)
+	return Reason(conditions, clusterv1.ClusterTopologyReconciledCondition)
 }
 
 // isPinned reports whether an entry of a topology has a version of its own, a field
@@ -84,9 +84,9 @@ func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
 	return &pause
 }
 
-// upgradePending reports whether Cluster API has not ended the latest upgrade of a
+// UpgradePending reports whether Cluster API has not ended the latest upgrade of a
 // topology, so that it takes no other version; the condition can be ahead of that.
-func upgradePending(cluster *clusterv1.Cluster) bool {
+func UpgradePending(cluster *clusterv1.Cluster) bool {
 	return slices.Contains(pendingHooks(cluster), runtimecatalog.HookName(runtimehooksv1.AfterClusterUpgrade))
 }
 

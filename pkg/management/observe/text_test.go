@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"strings"
@@ -88,12 +88,12 @@ func FuzzReasons(f *testing.F) {
 	f.Add("After above Pods")
 	f.Add(strings.Repeat("a:\n", 200) + "\r\n …" + strings.Repeat("b", 1000))
 	f.Fuzz(func(t *testing.T, message string) {
-		for _, text := range []string{drain(message), line(firstItem(message), maxReason), line(strings.Split(message, "\n"), maxReason)} {
+		for _, text := range []string{drain(message), line(firstItem(message), MaxReason), line(strings.Split(message, "\n"), MaxReason)} {
 			if strings.ContainsFunc(text, unicode.IsControl) {
 				t.Errorf("not one line: %q", text)
 			}
 			// An item below a long head gets half of the room besides.
-			if n := utf8.RuneCountInString(text); n > maxReason*3/2+len("; and 100000 more")+len(" … ") {
+			if n := utf8.RuneCountInString(text); n > MaxReason*3/2+len("; and 100000 more")+len(" … ") {
 				t.Errorf("%d characters: %q", n, text)
 			}
 		}

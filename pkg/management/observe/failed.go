@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"context"
@@ -30,45 +30,22 @@ func devMachine() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2", Kind: "DevMachine"}
 }
 
-// StuckError says that a cluster waits for a machine that nobody tries to start again.
-type StuckError struct {
-	Cluster string
-	// Waiting is what the cluster waits for.
-	Waiting string
-	// Machines are those to delete.
-	Machines []string
-}
-
-func (e *StuckError) Error() string {
-	return fmt.Sprintf("cluster %s waits for %s; nothing changes by itself, since no MachineHealthCheck covers the machine: mend the cause, delete Machine/%s in the management cluster, and run the same command again",
-		e.Cluster, e.Waiting, strings.Join(e.Machines, ", Machine/"))
-}
-
-// Stuck is the error of a cluster that nothing happens to any more; nil for others.
-func Stuck(cluster state.Cluster) error {
-	machines := cluster.Stuck()
-	if len(machines) == 0 {
-		return nil
-	}
-	return &StuckError{Cluster: cluster.Namespace + "/" + cluster.Name, Waiting: cluster.Waiting(), Machines: machines}
-}
-
 // readFailed reads of the machines of a cluster whose infrastructure fails in its
 // bootstrap whether that is final, and whether a health check has them replaced.
-func (c *Client) readFailed(ctx context.Context, s *snapshot) error {
+func (s *snapshot) readFailed(ctx context.Context, live client.Client) error {
 	if !slices.ContainsFunc(s.machines, bootstrapFails) {
 		return nil
 	}
 	ofCluster := []client.ListOption{client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name}}
 	machines := &unstructured.UnstructuredList{}
 	machines.SetGroupVersionKind(devMachine().GroupVersion().WithKind(devMachine().Kind + "List"))
-	if err := c.List(ctx, machines, ofCluster...); apierrors.IsForbidden(err) || meta.IsNoMatchError(err) {
+	if err := live.List(ctx, machines, ofCluster...); apierrors.IsForbidden(err) || meta.IsNoMatchError(err) {
 		return nil // the rest of the cluster can be seen all the same
 	} else if err != nil {
 		return fmt.Errorf("reading the DevMachines of cluster %s: %w", s.cluster.Name, err)
 	}
 	var checks clusterv1.MachineHealthCheckList
-	if err := c.List(ctx, &checks, client.InNamespace(s.cluster.Namespace)); err != nil {
+	if err := live.List(ctx, &checks, client.InNamespace(s.cluster.Namespace)); err != nil {
 		return fmt.Errorf("reading the MachineHealthChecks of cluster %s: %w", s.cluster.Name, err)
 	}
 	failed := map[string]bool{}

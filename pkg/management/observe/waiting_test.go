@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"context"
@@ -107,7 +107,7 @@ func recorded(t *testing.T, file string) state.Cluster {
 		}
 		return meta.SetList(into, found)
 	}
-	clusters, err := clientOf(interceptor.Funcs{List: list}).Clusters(t.Context(), "")
+	clusters, err := Clusters(t.Context(), interceptor.NewClient(nil, interceptor.Funcs{List: list}), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func TestReadFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := result{}
-			c := clientOf(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+			c := interceptor.NewClient(nil, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
 				got.Requests++
 				switch list := list.(type) {
 				case *unstructured.UnstructuredList:
@@ -72,7 +72,7 @@ func TestReadFailed(t *testing.T) {
 				return nil
 			}})
 			s := snapshot{machines: test.machines}
-			if err := c.readFailed(t.Context(), &s); err != nil {
+			if err := s.readFailed(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			got.Failed = s.failed

@@ -1,4 +1,4 @@
-package management
+package observe
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func TestClustersHaveTheirAddOns(t *testing.T) {
 		c.Namespace = namespace
 		return c
 	}
-	c := clientOf(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, into client.ObjectList, _ ...client.ListOption) error {
+	c := interceptor.NewClient(nil, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, into client.ObjectList, _ ...client.ListOption) error {
 		switch list := into.(type) {
 		case *clusterv1.ClusterList:
 			list.Items = []clusterv1.Cluster{cluster("two", "a"), cluster("one", "b"), cluster("one", "a")}
@@ -37,7 +37,7 @@ func TestClustersHaveTheirAddOns(t *testing.T) {
 		}
 		return nil
 	}})
-	clusters, err := c.Clusters(t.Context(), "")
+	clusters, err := Clusters(t.Context(), c, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package management
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,22 +10,28 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
+
+// Observe returns the state of a cluster, and false where there is none.
+func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Cluster, bool, error) {
+	cluster, _, err := observe.Cluster(ctx, c.Client, c.Client, key)
+	if apierrors.IsNotFound(err) {
+		return state.Cluster{}, false, nil
+	}
+	if err != nil {
+		return state.Cluster{}, false, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
+	}
+	return cluster, true, nil
+}
 
 // Clusters returns the state of every cluster in a namespace, or in all of
 // them where it is empty, sorted by namespace and name.
 func (c *Client) Clusters(ctx context.Context, namespace string) ([]state.Cluster, error) {
-	snapshots, err := readAll(ctx, c.Client, namespace)
+	clusters, err := observe.Clusters(ctx, c.Client, namespace)
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("listing clusters: %w", err))
-	}
-	clusters := make([]state.Cluster, len(snapshots))
-	for i, snapshot := range snapshots {
-		if err := errors.Join(c.readOther(ctx, &snapshot), c.readFailed(ctx, &snapshot)); err != nil {
-			return nil, c.explain(ctx, err)
-		}
-		clusters[i] = snapshot.state()
 	}
 	return clusters, nil
 }

@@ -1,89 +1,12 @@
-package management
+package observe
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
-
-// Reasons are what Cluster API's conditions say, on one line.
-
-// maxReason is how many characters a reason may have, so that the line that it
-// ends up in can be read at a glance.
-const maxReason = 200
-
-// reason is why a condition is not true, and empty where it is or is not there.
-func reason(conditions []metav1.Condition, conditionType string) string {
-	if meta.IsStatusConditionTrue(conditions, conditionType) {
-		return ""
-	}
-	return message(conditions, conditionType)
-}
-
-func message(conditions []metav1.Condition, conditionType string) string {
-	condition := meta.FindStatusCondition(conditions, conditionType)
-	if condition == nil {
-		return ""
-	}
-	return line(strings.Split(cmp.Or(condition.Message, condition.Reason), "\n"), maxReason)
-}
-
-// blockage is why Cluster API does not do what a condition says that it does.
-func blockage(conditions []metav1.Condition, conditionType string) string {
-	condition := meta.FindStatusCondition(conditions, conditionType)
-	if condition == nil || condition.Status != metav1.ConditionTrue {
-		return ""
-	}
-	_, because, _ := strings.Cut(condition.Message, " is blocked because:\n")
-	return line(strings.Split(because, "\n"), maxReason)
-}
-
-// blockedSet is why a MachineSet makes no machines. The MachineDeployment itself
-// does not carry this reason on.
-func blockedSet(sets []clusterv1.MachineSet) string {
-	for _, set := range sets {
-		object := "MachineSet/" + set.Name
-		if because := blockage(set.Status.Conditions, clusterv1.MachineSetScalingUpCondition); because != "" {
-			return object + " makes no machine: " + because
-		}
-		if !meta.IsStatusConditionTrue(set.Status.Conditions, clusterv1.MachineSetScalingUpCondition) {
-			continue // what is left of an error is an old one
-		}
-		if because := createError(object, set.GetV1Beta1Conditions(), clusterv1.MachinesCreatedV1Beta1Condition); because != "" {
-			return because
-		}
-	}
-	return ""
-}
-
-// createError is why a machine could not be created. Cluster API tells it in the
-// conditions of its former API alone, and in events.
-func createError(object string, conditions clusterv1.Conditions, conditionType clusterv1.ConditionType) string { //nolint:staticcheck // deprecated, and nothing took its place
-	i := slices.IndexFunc(conditions, func(c clusterv1.Condition) bool { //nolint:staticcheck // as above
-		return c.Type == conditionType && c.Status == corev1.ConditionFalse && c.Severity == clusterv1.ConditionSeverityError
-	})
-	if i < 0 {
-		return ""
-	}
-	return object + " makes no machine: " + line(strings.Split(cmp.Or(conditions[i].Message, conditions[i].Reason), "\n"), maxReason)
-}
-
-// unseen says that Cluster API is not through with the latest change of an
-// object. It also stays so while each of its attempts fails.
-func unseen(object string, generation, observed int64) string {
-	if observed == generation {
-		return ""
-	}
-	return "Cluster API is not through with the latest change of " + object + "; if that lasts, the log of its controller says why"
-}
 
 // bareReason is an item that has no words, only the condition's own reason.
 var bareReason = regexp.MustCompile(`^ +\* \w+: \w+$`)
@@ -132,6 +55,10 @@ func withoutNoise(written []string) []string {
 	}
 	return kept
 }
+
+// OneLine joins the lines of a message, such as Cluster API writes, into one of about room
+// characters.
+func OneLine(message string, room int) string { return line(strings.Split(message, "\n"), room) }
 
 // line joins the lines of a message, which Cluster API writes as an indented
 // list. As many of them as there is room for are kept whole.
