@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"os"
 
@@ -17,7 +18,7 @@ import (
 func Example() {
 	ctx, bundles := context.Background(), must(versionsbundle.Parse("bundles", config.Bundles))
 	client := must(management.Connect(ctx, must(clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")))))
-	service := lifecycle.New(client, lifecycle.Options{Warn: func(text string) { log.Print(text) }})
+	service := lifecycle.New(client, lifecycle.Options{Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning:", text) }})
 
 	before := must(service.PlanCreation(ctx, lifecycle.ReadSpec("old.yaml", must(os.ReadFile("old.yaml")), bundles)))
 	must(service.Create(ctx, before, lifecycle.CreateOptions{}))
@@ -26,7 +27,7 @@ func Example() {
 	upgrade := must(service.PlanUpgrade(ctx, lifecycle.ReadSpec("new.yaml", must(os.ReadFile("new.yaml")), bundles), lifecycle.UpgradeOptions{}))
 	must(upgrade, service.Preflight(ctx, upgrade, lifecycle.PreflightOptions{}))
 	must(upgrade, service.Upgrade(ctx, upgrade, lifecycle.RunOptions{}))
-	log.Printf("%s is at %s", upgrade.Key, upgrade.Plan.To.ControlPlane)
+	fmt.Println(upgrade.Key, "is at", upgrade.Plan.To.ControlPlane)
 }
 
 func must[T any](value T, err error) T {

@@ -7,6 +7,11 @@
 // [Service.Create], [Service.PlanUpgrade] and [Service.Upgrade]. The first call checks and
 // renders everything and writes nothing; the second one carries out what the first one
 // returned. [PlanBetween] plans from one spec to another without a management cluster.
+//
+// The example of the package is a whole program, which the end-to-end tests run.
+//
+// What the libraries of Kubernetes log goes to the logger of the context that a method is
+// called with (klog.NewContext), or else to that of klog.
 package lifecycle
 
 import (

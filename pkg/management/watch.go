@@ -9,7 +9,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -108,7 +110,9 @@ func (c *Client) look(ctx context.Context, informers client.Reader, key client.O
 
 // inform returns a cache of what a cluster is read from, and signals of its changes.
 func (c *Client) inform(ctx context.Context, key client.ObjectKey) (cache.Cache, <-chan struct{}, error) {
-	informers, err := cache.New(c.config, c.cacheOptions(key))
+	options := c.cacheOptions(key)
+	options.NewInformer = loggingTo(klog.FromContext(ctx))
+	informers, err := cache.New(c.config, options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,6 +129,25 @@ func (c *Client) inform(ctx context.Context, key client.ObjectKey) (cache.Cache,
 		}
 	}
 	return informers, changed, nil
+}
+
+// informer logs to a logger of its own. A cache has its informers log to
+// controller-runtime's global logger, which writes a stack trace to stderr in programs that
+// never set it.
+type informer struct {
+	toolscache.SharedIndexInformer
+	logger klog.Logger
+}
+
+func (i informer) RunWithContext(ctx context.Context) {
+	i.SharedIndexInformer.RunWithContext(klog.NewContext(ctx, i.logger))
+}
+
+// loggingTo returns what makes informers that log to a logger.
+func loggingTo(logger klog.Logger) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+	return func(source toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		return informer{toolscache.NewSharedIndexInformer(source, object, resync, indexers), logger}
+	}
 }
 
 // otherInterval is how often a control plane of another provider is looked at,

@@ -31,6 +31,7 @@ func tiers() map[tier]map[string]string {
 			"TestEveryTestIsInOneTier":                   "this table",
 			"TestQuickstart":                             "without a class: create, describe, kubeconfig, delete",
 			"TestCollectors":                             "objects go with their owner and their namespace",
+			"TestLibraryExample":                         "without a class: create and upgrade through the Go API",
 			"TestManifestsGiveTheSameCluster":            "without a class: manifests and kubectl in the place of create",
 			"TestUpgradeAroundAPinnedGroup":              "without a class: upgrade by patches and minors, with a pinned group",
 			"TestUpgradeStoppedAndResumed":               "without a class: timeout, interrupt, kill, two runs at once",

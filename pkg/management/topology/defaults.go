@@ -52,7 +52,7 @@ func defaulted[T any](ctx context.Context, object *unstructured.Unstructured, ad
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed); err != nil {
 		return nil, err
 	}
-	if err := add(ctx, &typed); err != nil {
+	if err := add(logged(ctx), &typed); err != nil {
 		return nil, err
 	}
 	result, err := toUnstructured(&typed)

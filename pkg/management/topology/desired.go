@@ -59,7 +59,7 @@ func Generate(ctx context.Context, class Class, cluster *clusterv1.Cluster) (Par
 	s := scope.New(fresh)
 	s.Blueprint = blueprint
 	s.Current.ControlPlane = &scope.ControlPlaneState{}
-	desired, err := generator.Generate(ctx, s)
+	desired, err := generator.Generate(logged(ctx), s)
 	if err != nil {
 		return nil, newGenerateError(class.Name, cluster.Name, err)
 	}
