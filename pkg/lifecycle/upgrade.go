@@ -123,7 +123,7 @@ func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) 
 		return err
 	case o.DryRun:
 		for _, reference := range missing {
-			s.options.warn("%s; without it the cluster is not created", reference)
+			s.options.warn("%s; without it the upgrade is refused", reference)
 		}
 	case len(missing) > 0:
 		return referencesMissing(missing)
