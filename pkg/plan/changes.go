@@ -51,7 +51,7 @@ func (p *planner) moves(part string) bool {
 // changesWithVersion reports whether Cluster API leaves a group alone until it gets its
 // next version, so that all of its changes travel with that.
 func (p *planner) changesWithVersion(group string) bool {
-	return p.in.TopologyPath != nil && p.moves(group) && !p.standalone[group]
+	return p.mover(group) == byTopology && p.moves(group)
 }
 
 // scaleGroup adds the machines by which a group grows or shrinks.
@@ -106,12 +106,12 @@ const templateReason = "keeps its version, and these fields are those of new mac
 
 // together returns how many groups of a step get other machines at the same time, where that
 // is not all of them or not for the policy of the cluster to say.
-func (p *planner) together(step Step) string {
+func (p *planner) together(step Step, by mover) string {
 	most := max(1, p.in.Concurrency)
 	switch {
 	case len(step.WorkerNodeGroups) < 2:
 		return ""
-	case p.in.TopologyPath != nil && !step.Detached:
+	case by == byTopology:
 		return "; Cluster API begins with all of these groups at the same time"
 	case len(step.WorkerNodeGroups) <= most:
 		return ""

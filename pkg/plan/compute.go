@@ -81,8 +81,8 @@ type planner struct {
 	rollouts map[string][]rollout
 	// removals are the groups that are no longer wanted, sorted.
 	removals []removal
-	// standalone groups are those that Cluster API does not upgrade with the topology.
-	standalone map[string]bool
+	// inTopology are the groups that Cluster API upgrades with the topology.
+	inTopology map[string]bool
 }
 
 // removal is a group that is removed while the control plane is at a position.
@@ -102,10 +102,7 @@ func newPlanner(in Input) (*planner, error) {
 	if len(reasons) > 0 {
 		return nil, &NoPlanError{Reasons: reasons}
 	}
-	p := &planner{in: in, path: upgradePath{versions: versions, policy: in.Policy}, standalone: map[string]bool{}}
-	if in.TopologyPath != nil {
-		p.standalone = in.Membership().Standalone()
-	}
+	p := &planner{in: in, path: upgradePath{versions: versions, policy: in.Policy}, inTopology: in.inTopology()}
 	rollouts, impossible := p.schedule()
 	if reasons := append(p.blocked(), impossible...); len(reasons) > 0 {
 		return nil, &NoPlanError{Reasons: reasons}
@@ -150,11 +147,7 @@ func (p *planner) blocked() []string {
 // schedule assigns rollouts to the worker node groups that exist, and returns why it
 // cannot for some of them. Cluster API decides about those of the topology.
 func (p *planner) schedule() (map[string][]rollout, []string) {
-	scheduled := map[string][]rollout{}
-	groups := p.in.Target.WorkerNodeGroups
-	if p.in.TopologyPath != nil {
-		scheduled, groups = p.topologyRollouts(), p.standaloneGroups()
-	}
+	scheduled, groups := p.topologyRollouts(), p.groupsMovedBy(byRun)
 	moves := make([]move, len(groups))
 	for i, group := range groups {
 		moves[i] = p.move(group)
@@ -241,10 +234,10 @@ func (p *planner) split(step Step) []Step {
 	var steps []Step
 	for _, by := range []mover{byTopology, byRun} {
 		part := step
-		part.Detached = by == byRun
+		part.Detached = by == byRun && p.in.TopologyPath != nil
 		part.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(step.WorkerNodeGroups), func(g Group) bool { return p.mover(g.Name) != by })
 		if part.Kind == Template && !part.UnderWay {
-			part.Reason += p.together(part)
+			part.Reason += p.together(part, by)
 		}
 		part.Concurrent = part.Concurrent || part.UnderWay && part.Detached && p.mayGoOn(part.WorkerNodeGroups)
 		steps = append(steps, aboutGroups(part)...)

@@ -7,14 +7,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// standaloneGroups returns the groups of the target that Cluster API does not upgrade
-// with the topology.
-func (p *planner) standaloneGroups() []TargetGroup {
-	return slices.DeleteFunc(slices.Clone(p.in.Target.WorkerNodeGroups), func(g TargetGroup) bool { return !p.standalone[g.Name] })
-}
-
 // IntermediateVersions returns the versions at which the topology has to stop in
-// addition to the ends of its segments, because a standalone group moves there. They
+// addition to the ends of its segments, because a group outside of it moves there. They
 // are in the order in which they are reached. There are none where there is no plan.
 func IntermediateVersions(in Input) []v1alpha1.Version {
 	p, err := newPlanner(in)
@@ -23,7 +17,7 @@ func IntermediateVersions(in Input) []v1alpha1.Version {
 	}
 	var versions []v1alpha1.Version
 	for at, version := range p.path.versions {
-		moves := slices.ContainsFunc(p.standaloneGroups(), func(g TargetGroup) bool {
+		moves := slices.ContainsFunc(p.groupsMovedBy(byRun), func(g TargetGroup) bool {
 			return slices.ContainsFunc(p.rollouts[g.Name], func(r rollout) bool { return r.at == at })
 		})
 		if moves && !p.boundary(at) {
@@ -33,10 +27,13 @@ func IntermediateVersions(in Input) []v1alpha1.Version {
 	return versions
 }
 
-// boundary reports whether the topology is between two of its segments while the
-// control plane is at a position, so that other groups can move.
+// boundary reports whether the groups that the run moves can do so while the control
+// plane is at a position: a topology has to be between two of its segments.
 func (p *planner) boundary(at int) bool {
-	if at == 0 {
+	switch {
+	case p.in.TopologyPath == nil:
+		return true
+	case at == 0:
 		return !p.in.TopologyPath.From.After(p.path.versions[0])
 	}
 	return at == p.path.last() || slices.ContainsFunc(p.in.TopologyPath.Segments, func(s Segment) bool { return s.Target == p.path.versions[at] })
@@ -53,11 +50,8 @@ func (p *planner) nextBoundary(at int) int {
 // unreachable returns which groups would have to move in the middle of an upgrade
 // that Cluster API has begun already.
 func (p *planner) unreachable() []string {
-	if p.in.TopologyPath == nil {
-		return nil
-	}
 	var reasons []string
-	for _, group := range p.standaloneGroups() {
+	for _, group := range p.groupsMovedBy(byRun) {
 		for _, rollout := range p.rollouts[group.Name] {
 			if !p.boundary(rollout.at) {
 				reasons = append(reasons, fmt.Sprintf("group %s: it would have to go to %s while the control plane is at %s, and Cluster API, on its way to %s already, does not stop there; wait until it has come to its end, and pin the group then",
@@ -72,18 +66,21 @@ func (p *planner) unreachable() []string {
 // leaves returns the position at which a group is removed from a topology: the first
 // where Cluster API removes it, else the last, unless it would be too old by then.
 func (p *planner) leaves(name string) int {
-	if last := p.path.last(); p.standalone[name] && p.path.passes(0, last, p.in.Start.WorkerNodeGroups[name].Oldest) {
+	if last := p.path.last(); p.mover(name) == byRun && p.path.passes(0, last, p.in.Start.WorkerNodeGroups[name].Oldest) {
 		return last
 	}
 	return 0
 }
+
+// outside reports whether a group is to be outside of the topology that there is.
+func (p *planner) outside(group TargetGroup) bool { return p.in.TopologyPath != nil && group.Pinned }
 
 // detach returns the pinned groups that are still in the topology.
 func (p *planner) detach() []Step {
 	step := Step{Kind: Detach, Detached: true, Reason: "pinned: from now on it keeps its version until the spec gives it another one"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part, exists := p.in.Start.WorkerNodeGroups[group.Name]
-		if p.in.TopologyPath != nil && exists && group.Pinned && (!part.Detached || part.Between) {
+		if p.outside(group) && exists && (!part.Detached || part.Between) {
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{Name: group.Name, From: part.Version, To: part.Version})
 		}
 	}
@@ -93,18 +90,12 @@ func (p *planner) detach() []Step {
 // returnAtOnce returns the groups that are no longer pinned and have the version of the
 // topology.
 func (p *planner) returnAtOnce() []Step {
-	if p.in.TopologyPath == nil {
-		return nil
-	}
 	return p.giveBack(p.in.Membership().returnsAtOnce, p.in.Start.Versions())
 }
 
 // returnAtTheEnd returns the groups that are no longer pinned and get the version of
 // the topology by the plan.
 func (p *planner) returnAtTheEnd() []Step {
-	if p.in.TopologyPath == nil {
-		return nil
-	}
 	returned := p.in.Membership().returnsAtOnce
 	return p.giveBack(func(group TargetGroup) bool { return !returned(group) }, p.in.Target.versions())
 }
@@ -158,7 +149,7 @@ func compareBools(a, b bool) int {
 func (p *planner) notes() []string {
 	var notes []string
 	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.in.TopologyPath != nil && group.Pinned {
+		if p.outside(group) {
 			notes = append(notes, fmt.Sprintf("%s is pinned at %s: the control plane cannot go beyond %s, and no change of the class reaches the group but by 'upgrade cluster'",
 				group.Name, group.Version, p.path.policy.Newest(group.Version)))
 		}

@@ -16,10 +16,30 @@ type Membership struct {
 	Topology v1alpha1.Version
 }
 
-// Membership returns that of the groups that the input is about. The input has a
-// TopologyPath.
+// Membership returns that of the groups that the input is about.
 func (in Input) Membership() Membership {
-	return Membership{Start: in.Start, Target: in.Target, Topology: in.TopologyPath.From}
+	m := Membership{Start: in.Start, Target: in.Target}
+	if in.TopologyPath != nil {
+		m.Topology = in.TopologyPath.From
+	}
+	return m
+}
+
+// inTopology returns the groups that Cluster API upgrades with the topology: none where
+// there is no topology.
+func (in Input) inTopology() map[string]bool {
+	moved := map[string]bool{}
+	if in.TopologyPath == nil {
+		return moved
+	}
+	standalone := in.Membership().Standalone()
+	for name := range in.Start.WorkerNodeGroups {
+		moved[name] = !standalone[name]
+	}
+	for _, group := range in.Target.WorkerNodeGroups {
+		moved[group.Name] = !standalone[group.Name]
+	}
+	return moved
 }
 
 // Standalone returns the groups, before a plan and after it, that Cluster API does not

@@ -16,10 +16,8 @@ func (in Input) scoped() (Input, []string) {
 	}
 	wanted := in.Target
 	in.Target = in.Start.AsTarget(wanted)
-	if in.TopologyPath != nil { // a group that is not in the scope stays in the topology, or out of it
-		for i, group := range in.Target.WorkerNodeGroups {
-			in.Target.WorkerNodeGroups[i].Pinned = in.Start.WorkerNodeGroups[group.Name].Detached
-		}
+	for i, group := range in.Target.WorkerNodeGroups { // a group that is not in the scope stays in a topology, or out of it
+		in.Target.WorkerNodeGroups[i].Pinned = in.Start.WorkerNodeGroups[group.Name].Detached
 	}
 	kept := map[string]Changes{}
 	if in.Scope.ControlPlaneOnly {

@@ -79,10 +79,7 @@ func (t TopologyPath) arrival(target v1alpha1.Version) v1alpha1.Version {
 // topology through.
 func (p *planner) topologyRollouts() map[string][]rollout {
 	rollouts := map[string][]rollout{}
-	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.standalone[group.Name] {
-			continue
-		}
+	for _, group := range p.groupsMovedBy(byTopology) {
 		from := p.in.TopologyPath.arrival(p.in.Target.ControlPlane)
 		if part, exists := p.in.Start.WorkerNodeGroups[group.Name]; exists {
 			from = part.Version

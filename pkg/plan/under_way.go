@@ -60,7 +60,7 @@ func (p *planner) mergeUnderWay(all []Step) []Step {
 		return all
 	}
 	i := slices.IndexFunc(all, func(s Step) bool { return s.Kind == Workers && s.UnderWay && !s.Concurrent })
-	if i < 0 || i+1 == len(all) || p.in.TopologyPath != nil && !all[i].Detached {
+	if i < 0 || i+1 == len(all) || p.mover(all[i].WorkerNodeGroups[0].Name) == byTopology {
 		return all
 	}
 	underWay, next := all[i], all[i+1]

@@ -28,20 +28,22 @@ const (
 )
 
 func (p *planner) mover(group string) mover {
-	if p.standalone[group] {
-		return byRun
+	if p.inTopology[group] {
+		return byTopology
 	}
-	return byTopology
+	return byRun
+}
+
+// groupsMovedBy returns the groups of the target that a mover gives another version.
+func (p *planner) groupsMovedBy(by mover) []TargetGroup {
+	return slices.DeleteFunc(slices.Clone(p.in.Target.WorkerNodeGroups), func(g TargetGroup) bool { return p.mover(g.Name) != by })
 }
 
 // rolloutsAt returns the rollouts of the groups of a mover while the control plane is
 // at a position.
 func (p *planner) rolloutsAt(at int, by mover) Step {
 	step := Step{Kind: Workers}
-	for _, group := range p.in.Target.WorkerNodeGroups {
-		if p.mover(group.Name) != by {
-			continue
-		}
+	for _, group := range p.groupsMovedBy(by) {
 		rollouts := p.rollouts[group.Name]
 		i := slices.IndexFunc(rollouts, func(r rollout) bool { return r.at == at })
 		switch {
@@ -52,7 +54,10 @@ func (p *planner) rolloutsAt(at int, by mover) Step {
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, p.rollout(group, rollouts[i-1].to, rollouts[i].to))
 		}
 	}
-	step.Reason = p.whyNow(at, step.WorkerNodeGroups, by) + p.deferred(step.WorkerNodeGroups)
+	step.Reason = p.whyNow(at, step.WorkerNodeGroups, by)
+	if by == byTopology {
+		step.Reason += p.deferred(step.WorkerNodeGroups)
+	}
 	return step
 }
 
@@ -72,11 +77,8 @@ func (p *planner) firstRollout(group TargetGroup, to v1alpha1.Version) Group {
 	return first
 }
 
-// deferred returns which groups of a step are told to wait.
+// deferred returns which groups of a topology are told to wait.
 func (p *planner) deferred(groups []Group) string {
-	if p.in.TopologyPath == nil {
-		return ""
-	}
 	text := ""
 	for _, group := range groups {
 		if why := p.in.TopologyPath.Deferred[group.Name]; why != "" {
@@ -88,7 +90,7 @@ func (p *planner) deferred(groups []Group) string {
 
 // before returns the version that a group has before its first rollout.
 func (p *planner) before(group string) v1alpha1.Version {
-	if part, exists := p.in.Start.WorkerNodeGroups[group]; exists || p.in.TopologyPath == nil {
+	if part, exists := p.in.Start.WorkerNodeGroups[group]; exists || p.mover(group) == byRun {
 		return part.Version
 	}
 	return p.in.TopologyPath.arrival(p.in.Target.ControlPlane)
@@ -117,7 +119,7 @@ func (p *planner) whyNow(at int, groups []Group, by mover) string {
 		}
 	}
 	if slices.ContainsFunc(groups, func(g Group) bool {
-		return p.in.TopologyPath != nil && by == byTopology && g.To != p.in.Target.ControlPlane
+		return by == byTopology && g.To != p.in.Target.ControlPlane
 	}) {
 		return "before the topology gets its next version: Cluster API takes all parts to one first"
 	}
@@ -133,14 +135,15 @@ func (p *planner) arrivals(at int) Step {
 			continue
 		}
 		version := group.Version
-		if p.in.TopologyPath != nil && !group.Pinned {
+		if p.mover(group.Name) == byTopology {
 			version = p.in.TopologyPath.arrival(version)
 		}
 		earliest := slices.IndexFunc(p.path.versions, func(v v1alpha1.Version) bool { return !version.After(v) })
 		switch {
-		case p.standalone[group.Name]:
+		case p.mover(group.Name) == byTopology:
+		case group.Pinned:
 			earliest = p.nextBoundary(earliest)
-		case !group.Pinned && p.in.TopologyPath == nil:
+		default:
 			earliest = p.path.last()
 		}
 		if earliest == at {
