@@ -17,7 +17,7 @@ import (
 // This creates the cluster that one file describes, and upgrades it to that of another.
 func Example() {
 	ctx, bundles := context.Background(), must(versionsbundle.Parse("bundles", config.Bundles))
-	client := must(management.Connect(ctx, must(clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")))))
+	client := must(management.Connect(ctx, must(clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))), management.Options{}))
 	service := lifecycle.New(client, lifecycle.Options{Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning:", text) }})
 
 	before := must(service.PlanCreation(ctx, lifecycle.ReadSpec("old.yaml", must(os.ReadFile("old.yaml")), bundles)))

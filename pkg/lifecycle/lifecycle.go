@@ -10,6 +10,7 @@
 //
 // The example of the package is a whole program, which the end-to-end tests run.
 //
+// The clock and the durations of locks and retries are options of [management.Connect].
 // What the libraries of Kubernetes log goes to the logger of the context that a method is
 // called with (klog.NewContext), or else to that of klog.
 package lifecycle

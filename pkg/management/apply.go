@@ -116,13 +116,13 @@ type creating struct {
 // Begin writes the record, so that a create that is stopped leaves a cluster of which
 // is known what it was to become.
 func (w creating) Begin(ctx context.Context) error {
-	return whileHeld(ctx, func() error { return w.ChangeRecord(ctx, w.key, func(Record) Record { return w.record }) })
+	return w.whileHeld(ctx, func() error { return w.ChangeRecord(ctx, w.key, func(Record) Record { return w.record }) })
 }
 
 // Write applies the object server-side. Fields that others own and that differ are a
 // conflict. The Cluster becomes the owner of the record.
 func (w creating) Write(ctx context.Context, object *unstructured.Unstructured) error {
-	err := whileHeld(ctx, func() error {
+	err := w.whileHeld(ctx, func() error {
 		return w.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), FieldOwner)
 	})
 	if err != nil || !changes.IsKind(object, "Cluster") {

@@ -40,15 +40,19 @@ const requestTimeout = 20 * time.Second
 // Client is a connection to a management cluster.
 type Client struct {
 	client.Client
-	config *rest.Config // without a timeout, for watches
-	scheme *runtime.Scheme
+	config  *rest.Config // without a timeout, for watches
+	options Options
+	scheme  *runtime.Scheme
 	// discovery takes no context; its requests end with requestTimeout.
 	discovery *discovery.DiscoveryClient
 }
 
 // Connect returns a client, after the API server has answered and the kinds of
 // Cluster API's v1beta2 contract were found.
-func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
+func Connect(ctx context.Context, config *rest.Config, options Options) (*Client, error) {
+	if err := options.withDefaults().check(); err != nil {
+		return nil, fmt.Errorf("options of the management cluster %s: %w", config.Host, err)
+	}
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, coordinationv1.AddToScheme,
 		authorizationv1.AddToScheme, policyv1.AddToScheme, runtimev1.AddToScheme, metav1.AddMetaToScheme)
@@ -78,12 +82,15 @@ func Connect(ctx context.Context, config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
 	}
-	connection := &Client{Client: c, config: unbounded, scheme: scheme, discovery: discoverer}
+	connection := &Client{Client: c, config: unbounded, options: options, scheme: scheme, discovery: discoverer}
 	if err := connection.ping(ctx); err != nil {
 		return nil, err
 	}
 	return connection, connection.checkClusterAPI(ctx)
 }
+
+// opts returns the options with their defaults.
+func (c *Client) opts() Options { return c.options.withDefaults() }
 
 // ping asks for the API server's version, which needs no privileges.
 func (c *Client) ping(ctx context.Context) error {

@@ -63,7 +63,7 @@ func (c *Client) DeleteCluster(ctx context.Context, key client.ObjectKey, deleti
 	}
 	defer release()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	if err := whileHeld(ctx, func() error { return c.Delete(ctx, cluster) }); client.IgnoreNotFound(err) != nil {
+	if err := c.whileHeld(ctx, func() error { return c.Delete(ctx, cluster) }); client.IgnoreNotFound(err) != nil {
 		return true, c.explain(ctx, fmt.Errorf("deleting cluster %s: %w", key, err))
 	}
 	if !deletion.Wait {

@@ -49,7 +49,7 @@ func (x *execution) begin(ctx context.Context, cluster state.Cluster) error {
 // advance does what can be done at a state of the cluster.
 func (x *execution) advance(ctx context.Context, cluster state.Cluster) (verdict, error) {
 	for {
-		turn, stopped := x.engine.Next(cluster, time.Now(), x.progress)
+		turn, stopped := x.engine.Next(cluster, x.c.opts().Clock.Now(), x.progress)
 		x.progress = turn.Progress
 		postponed, err := x.do(ctx, turn.Actions)
 		if err == nil {
@@ -134,7 +134,7 @@ func (x *execution) apply(ctx context.Context, object *unstructured.Unstructured
 		options = append(options, client.ForceOwnership)
 	}
 	var written *unstructured.Unstructured
-	err := whileHeld(ctx, func() error {
+	err := x.c.whileHeld(ctx, func() error {
 		written = object.DeepCopy()
 		return x.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(written), options...)
 	})
@@ -151,7 +151,7 @@ func (x *execution) apply(ctx context.Context, object *unstructured.Unstructured
 // for.
 func (x *execution) applyInPlace(ctx context.Context, object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	var live *unstructured.Unstructured
-	err := retrying(ctx, func() (err error) {
+	err := x.c.retrying(ctx, func() (err error) {
 		live, err = x.c.live(ctx, object)
 		return err
 	})
@@ -176,7 +176,7 @@ func (x *execution) restore(ctx context.Context, objects []*unstructured.Unstruc
 			continue
 		}
 		missed := false
-		err := retrying(ctx, func() error {
+		err := x.c.retrying(ctx, func() error {
 			_, err := x.c.live(ctx, object)
 			if apierrors.IsNotFound(err) {
 				missed, err = x.c.missed(ctx, object, objects)
@@ -200,7 +200,7 @@ func (x *execution) restore(ctx context.Context, objects []*unstructured.Unstruc
 func (x *execution) remove(ctx context.Context, object string) error {
 	_, name, _ := strings.Cut(object, "/")
 	deployment := &clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: x.key.Namespace, Name: name}}
-	err := whileHeld(ctx, func() error {
+	err := x.c.whileHeld(ctx, func() error {
 		return client.IgnoreNotFound(x.c.Delete(ctx, deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	})
 	if err != nil {
@@ -212,7 +212,7 @@ func (x *execution) remove(ctx context.Context, object string) error {
 // annotate gives an object one annotation.
 func (x *execution) annotate(ctx context.Context, a rollout.Annotate) error {
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, a.Key, a.Value))
-	err := whileHeld(ctx, func() error { return client.IgnoreNotFound(x.c.Patch(ctx, a.Object.DeepCopy(), patch, FieldOwner)) })
+	err := x.c.whileHeld(ctx, func() error { return client.IgnoreNotFound(x.c.Patch(ctx, a.Object.DeepCopy(), patch, FieldOwner)) })
 	if err != nil {
 		return fmt.Errorf("annotating %s: %w", changes.ObjectName(a.Object), err)
 	}
@@ -228,7 +228,7 @@ func (x *execution) recordHold(ctx context.Context, hold *state.Hold) {
 
 // pause writes the Cluster, paused, with a mark that says why.
 func (x *execution) pause(ctx context.Context, a rollout.Pause) ([]*unstructured.Unstructured, error) {
-	mark, err := json.Marshal(state.Pause{Why: a.Why, By: identity(), Since: time.Now().UTC().Truncate(time.Second)})
+	mark, err := json.Marshal(state.Pause{Why: a.Why, By: x.c.identity(), Since: x.c.opts().Clock.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func TestRunIsPatient(t *testing.T) {
 				w.apply = func(*unstructured.Unstructured) error { return refusedConnection() }
 				began := time.Now()
 				err := beginAndAdvance(t.Context(), w, w.run(x.Plan))
-				if took := time.Since(began); !errors.Is(err, syscall.ECONNREFUSED) || took < lockDuration/2 || took >= lockDuration-lockMargin {
+				if took := time.Since(began); !errors.Is(err, syscall.ECONNREFUSED) || took < DefaultLeaseDuration/2 || took >= DefaultRenewDeadline {
 					t.Errorf("after %s: %v", took, err)
 				}
 			})

@@ -37,9 +37,10 @@ func (x *execution) applyTopology(ctx context.Context, object *unstructured.Unst
 	}
 	// It may have ended since, or be about to: the webhooks look at more than is seen.
 	written, err = x.apply(ctx, object)
-	for began, next := time.Now(), pauses(); versionRefused(err) && time.Since(began) < maxEnding; {
+	o := x.c.opts()
+	for began, next := o.Clock.Now(), o.RetryBackoff.DelayFunc(); versionRefused(err) && o.Clock.Since(began) < maxEnding; {
 		select {
-		case <-time.After(next()):
+		case <-o.Clock.After(next()):
 		case <-ctx.Done():
 			return nil, timedOut(ctx)
 		}

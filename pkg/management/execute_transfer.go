@@ -32,7 +32,7 @@ const topologyOwner = client.FieldOwner("capi-topology")
 func (x *execution) read(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(kind))
-	err := retrying(ctx, func() error { return x.c.Get(ctx, client.ObjectKey{Namespace: x.key.Namespace, Name: name}, object) })
+	err := x.c.retrying(ctx, func() error { return x.c.Get(ctx, client.ObjectKey{Namespace: x.key.Namespace, Name: name}, object) })
 	return object, err
 }
 
@@ -77,7 +77,7 @@ func (x *execution) change(ctx context.Context, kind, name string, by func(*unst
 			return nil
 		}
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-		if err := whileHeld(ctx, func() error { return x.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner) }); err != nil {
+		if err := x.c.whileHeld(ctx, func() error { return x.c.Patch(ctx, object.DeepCopy(), patch, FieldOwner) }); err != nil {
 			return fmt.Errorf("writing %s/%s: %w", kind, name, err)
 		}
 		return nil
@@ -101,7 +101,7 @@ func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured
 			return err
 		}
 		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, v1alpha1.ClusterLabel, x.key.Name))
-		if err := whileHeld(ctx, func() error { return x.c.Patch(ctx, template, patch, FieldOwner) }); err != nil {
+		if err := x.c.whileHeld(ctx, func() error { return x.c.Patch(ctx, template, patch, FieldOwner) }); err != nil {
 			return fmt.Errorf("labelling %s: %w", changes.ObjectName(template), err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
@@ -43,7 +44,7 @@ func TestStillHeld(t *testing.T) {
 				held, _ := l.try(t, t.Context(), false)
 				test.then(&l)
 				got, wrote := "", false
-				if err := whileHeld(held, func() error { wrote = true; return nil }); err != nil {
+				if err := l.client().whileHeld(held, func() error { wrote = true; return nil }); err != nil {
 					got = err.Error()
 				}
 				if diff := cmp.Diff(test.want, got); diff != "" || wrote != (test.want == "") {
@@ -55,7 +56,7 @@ func TestStillHeld(t *testing.T) {
 	t.Run("without a lock", func(t *testing.T) {
 		t.Parallel()
 		wrote := false
-		if err := whileHeld(t.Context(), func() error { wrote = true; return nil }); err != nil || !wrote {
+		if err := clientOf(interceptor.Funcs{}).whileHeld(t.Context(), func() error { wrote = true; return nil }); err != nil || !wrote {
 			t.Errorf("wrote is %t, error is %v", wrote, err)
 		}
 	})
@@ -174,8 +175,8 @@ func TestTurns(t *testing.T) {
 		err   string
 	}{
 		"none":              {given: func(*leases) {}},
-		"somebody":          {func(l *leases) { l.heldBy("another") }, lockDuration, []Turn{another("")}, ""},
-		"somebody who died": {func(l *leases) { l.heldBy("another") }, lockDuration + time.Second, nil, ""},
+		"somebody":          {func(l *leases) { l.heldBy("another") }, DefaultLeaseDuration, []Turn{another("")}, ""},
+		"somebody who died": {func(l *leases) { l.heldBy("another") }, DefaultLeaseDuration + time.Second, nil, ""},
 		"given back":        {func(l *leases) { l.heldBy("") }, 0, nil, ""},
 		"never renewed": {func(l *leases) {
 			l.heldBy("x")
@@ -195,7 +196,7 @@ func TestTurns(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var l leases
 				test.given(&l)
-				until := time.Now().Add(lockDuration)
+				until := time.Now().Add(DefaultLeaseDuration)
 				time.Sleep(test.after)
 				got, err := l.client().Turns(t.Context(), clusterKey())
 				text := ""

@@ -24,7 +24,7 @@ import (
 // Hold holds up the upgrades of a cluster at a place, for a reason. It is false where
 // the cluster is held there already by the same person for the same reason.
 func (c *Client) Hold(ctx context.Context, key client.ObjectKey, point state.HoldPoint, reason string) (bool, error) {
-	hold := state.Hold{Point: point, Reason: reason, By: person(), Since: time.Now().UTC().Truncate(time.Second), Annotation: point.Annotation(), Cluster: key}
+	hold := state.Hold{Point: point, Reason: reason, By: person(), Since: c.opts().Clock.Now().UTC().Truncate(time.Second), Annotation: point.Annotation(), Cluster: key}
 	value, err := hold.Value()
 	if err != nil {
 		return false, err
@@ -138,13 +138,13 @@ func (c *Client) setHeldCondition(ctx context.Context, key client.ObjectKey, hol
 	if hold != nil {
 		conditions = append(conditions, map[string]any{
 			"type": v1alpha1.HeldCondition, "status": string(metav1.ConditionTrue), "reason": hold.Point.Hook(), "message": hold.String(),
-			"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+			"lastTransitionTime": c.opts().Clock.Now().UTC().Format(time.RFC3339),
 		})
 	}
 	if err := unstructured.SetNestedSlice(cluster.Object, conditions, "status", "conditions"); err != nil {
 		return err
 	}
-	return whileHeld(ctx, func() error {
+	return c.whileHeld(ctx, func() error {
 		return client.IgnoreNotFound(c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), FieldOwner, client.ForceOwnership))
 	})
 }

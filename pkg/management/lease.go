@@ -33,23 +33,31 @@ func holder(spec coordinationv1.LeaseSpec) string {
 	return *spec.HolderIdentity
 }
 
-// until is when a Lease runs out, by the clock of its holder.
-func until(spec coordinationv1.LeaseSpec) time.Time {
-	if spec.RenewTime == nil {
-		return time.Now()
+// durationOf is for how long a Lease is held without being renewed.
+func (o Options) durationOf(spec coordinationv1.LeaseSpec) time.Duration {
+	if spec.LeaseDurationSeconds == nil {
+		return o.LeaseDuration
 	}
-	return spec.RenewTime.Add(lockDuration)
+	return time.Duration(*spec.LeaseDurationSeconds) * time.Second
+}
+
+// until is when a Lease runs out, by the clock of its holder.
+func (o Options) until(spec coordinationv1.LeaseSpec) time.Time {
+	if spec.RenewTime == nil {
+		return o.Clock.Now()
+	}
+	return spec.RenewTime.Add(o.durationOf(spec))
 }
 
 func equalTime(a, b *metav1.MicroTime) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Equal(b)
 }
 
-func (l *lock) turn(lease coordinationv1.Lease) Turn { return turnOf(l.key, lease) }
+func (l *lock) turn(lease coordinationv1.Lease) Turn { return l.c.opts().turnOf(l.key, lease) }
 
-func turnOf(key client.ObjectKey, lease coordinationv1.Lease) Turn {
+func (o Options) turnOf(key client.ObjectKey, lease coordinationv1.Lease) Turn {
 	group, _ := strings.CutPrefix(lease.Name, leaseName(key.Name, wholeCluster))
-	return Turn{Holder: holder(lease.Spec), Cluster: key.String(), Group: strings.TrimPrefix(group, "."), Until: until(lease.Spec)}
+	return Turn{Holder: holder(lease.Spec), Cluster: key.String(), Group: strings.TrimPrefix(group, "."), Until: o.until(lease.Spec)}
 }
 
 // ofAnother reports whether another run holds a Lease.
@@ -103,16 +111,17 @@ func (l *lock) read(ctx context.Context) error {
 	return nil
 }
 
-// write makes the Leases this run's for another lockDuration.
+// write makes the Leases this run's for another LeaseDuration.
 func (l *lock) write(ctx context.Context) error {
-	sent := time.Now()
+	o := l.c.opts()
+	sent := o.Clock.Now()
 	for i := range l.leases {
 		lease := &l.leases[i]
 		metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.ClusterLabel, l.key.Name)
 		lease.OwnerReferences = l.owners
 		lease.Spec.HolderIdentity = new(l.identity)
-		lease.Spec.LeaseDurationSeconds = new(int32(lockDuration / time.Second))
-		lease.Spec.RenewTime = new(metav1.NewMicroTime(time.Now()))
+		lease.Spec.LeaseDurationSeconds = new(int32(o.LeaseDuration / time.Second))
+		lease.Spec.RenewTime = new(metav1.NewMicroTime(o.Clock.Now()))
 		write := func() error { return l.c.Update(ctx, lease, FieldOwner) }
 		if lease.ResourceVersion == "" {
 			write = func() error { return l.c.Create(ctx, lease, FieldOwner) }
@@ -136,7 +145,7 @@ func (l *lock) evict(ctx context.Context, lease *coordinationv1.Lease) error {
 
 // release gives back what this run has. Where that fails it runs out by itself.
 func (l *lock) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lockPoll)
+	ctx, cancel := context.WithTimeout(ctx, l.c.opts().RetryPeriod)
 	defer cancel()
 	if l.read(ctx) != nil {
 		return

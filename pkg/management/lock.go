@@ -15,17 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A run holds its Leases for lockDuration and renews them every lockRenewal, or every
-// lockPoll while that fails. It gives up lockMargin before they run out, so that the
-// last thing that it sent arrives before another run begins. A run that wants a Lease
-// of another run looks at it every lockPoll.
-const (
-	lockDuration = 15 * time.Second
-	lockRenewal  = 5 * time.Second
-	lockPoll     = time.Second
-	lockMargin   = 3 * time.Second
-)
-
 // Claim is what a run wants to lock.
 type Claim struct {
 	// Groups are the worker node groups that the run may write. No groups mean the
@@ -83,7 +72,7 @@ func (e *LockedError) Error() string {
 // run takes it over. What another run holds and does not renew is waited for until it
 // runs out. What is renewed is a *LockedError, unless this run takes over.
 func (c *Client) Lock(ctx context.Context, key client.ObjectKey, claim Claim) (context.Context, func(), error) {
-	l := newLock(c, key, claim, identity())
+	l := newLock(c, key, claim, c.identity())
 	if !claim.Unowned {
 		owner, err := c.owner(ctx, key)
 		if err != nil {
@@ -137,17 +126,18 @@ func newLock(c *Client, key client.ObjectKey, claim Claim, identity string) *loc
 }
 
 // identity names this run, to people and among all runs.
-func identity() string {
+func (c *Client) identity() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this machine"
 	}
-	return fmt.Sprintf("process %d on %s, begun %s", os.Getpid(), host, time.Now().UTC().Format("15:04:05.000"))
+	return fmt.Sprintf("process %d on %s, begun %s", os.Getpid(), host, c.opts().Clock.Now().UTC().Format("15:04:05.000"))
 }
 
 func (l *lock) acquire(ctx context.Context) error {
 	seen := map[string]sighting{}
-	ticker := time.NewTicker(lockPoll)
+	o := l.c.opts()
+	ticker := o.Clock.NewTicker(o.RetryPeriod)
 	defer ticker.Stop()
 	for {
 		acquired, err := l.round(ctx, seen)
@@ -161,7 +151,7 @@ func (l *lock) acquire(ctx context.Context) error {
 			return fmt.Errorf("locking cluster %s: %w", l.key, err)
 		}
 		select {
-		case <-ticker.C:
+		case <-ticker.C():
 		case <-ctx.Done():
 			return timedOut(ctx)
 		}
@@ -223,18 +213,20 @@ func (l *lock) ended(lease coordinationv1.Lease, seen map[string]sighting) (bool
 	first, known := seen[lease.Name]
 	switch {
 	case !known:
-		seen[lease.Name] = sighting{lease.Spec, time.Now()}
+		seen[lease.Name] = sighting{lease.Spec, l.c.opts().Clock.Now()}
 		l.claim.Waiting(l.turn(lease))
 		return false, nil
 	case !equalTime(first.spec.RenewTime, lease.Spec.RenewTime) || holder(first.spec) != holder(lease.Spec):
 		return false, &LockedError{Turn: l.turn(lease)}
 	}
-	return time.Since(first.since) > lockDuration, nil
+	o := l.c.opts()
+	return o.Clock.Since(first.since) > o.durationOf(lease.Spec), nil
 }
 
 // keep renews what a run on the whole cluster has while it waits for a rival.
 func (l *lock) keep(ctx context.Context) error {
-	if l.renewed.IsZero() || time.Since(l.renewed) < lockRenewal || holder(l.leases[0].Spec) != l.identity {
+	o := l.c.opts()
+	if l.renewed.IsZero() || o.Clock.Since(l.renewed) < o.RenewInterval || holder(l.leases[0].Spec) != l.identity {
 		return nil
 	}
 	return l.write(ctx)
@@ -259,17 +251,21 @@ func stillHeld(ctx context.Context) error {
 }
 
 // left is how long this run may go on without another renewal.
-func (l *lock) left() time.Duration { return time.Until(l.renewed.Add(lockDuration - lockMargin)) }
+func (l *lock) left() time.Duration {
+	o := l.c.opts()
+	return o.RenewDeadline - o.Clock.Since(l.renewed)
+}
 
 // renew renews the lock until ctx ends or it is lost: to another run, or because it
 // could not be renewed before it ran out.
 func (l *lock) renew(ctx context.Context, lose context.CancelCauseFunc) {
-	pause := min(lockRenewal, l.left())
+	o := l.c.opts()
+	pause := min(o.RenewInterval, l.left())
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-o.Clock.After(pause):
 		}
 		lost, err := l.renewOnce(ctx)
 		switch {
@@ -279,12 +275,12 @@ func (l *lock) renew(ctx context.Context, lose context.CancelCauseFunc) {
 			lose(lost)
 			return
 		case err == nil:
-			pause = lockRenewal
+			pause = o.RenewInterval
 		case l.left() <= 0:
 			lose(l.unrenewed(ctx, err))
 			return
 		default:
-			pause = min(lockPoll, l.left())
+			pause = min(o.RetryPeriod, l.left())
 		}
 	}
 }
@@ -293,7 +289,7 @@ func (l *lock) renew(ctx context.Context, lose context.CancelCauseFunc) {
 // lock meanwhile, as after a sleep, or the API server does not answer. What the latter
 // ended with is no timeout of the command.
 func (l *lock) unrenewed(ctx context.Context, err error) error {
-	ctx, cancel := context.WithTimeout(ctx, lockPoll)
+	ctx, cancel := context.WithTimeout(ctx, l.c.opts().RetryPeriod)
 	defer cancel()
 	if lost := l.taken(ctx); lost != nil {
 		return lost
@@ -304,7 +300,7 @@ func (l *lock) unrenewed(ctx context.Context, err error) error {
 // renewOnce renews the lock, with no more time than is left. It returns also
 // whether it was lost to another run.
 func (l *lock) renewOnce(ctx context.Context) (lost, err error) {
-	ctx, cancel := context.WithTimeout(ctx, min(lockRenewal, l.left()))
+	ctx, cancel := context.WithTimeout(ctx, min(l.c.opts().RenewInterval, l.left()))
 	defer cancel()
 	err = l.write(ctx)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
@@ -343,8 +339,8 @@ func (l *lock) lost(ctx context.Context) error {
 
 // whileHeld writes something, with retries, and only where the lock of the context
 // is still this run's.
-func whileHeld(ctx context.Context, write func() error) error {
-	return retrying(ctx, func() error {
+func (c *Client) whileHeld(ctx context.Context, write func() error) error {
+	return c.retrying(ctx, func() error {
 		if err := stillHeld(ctx); err != nil {
 			return err
 		}
@@ -360,10 +356,11 @@ func (c *Client) Turns(ctx context.Context, key client.ObjectKey) ([]Turn, error
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("looking who works on cluster %s: %w", key, err))
 	}
+	o := c.opts()
 	var turns []Turn
 	for _, lease := range leases {
-		if renewed := lease.Spec.RenewTime; holder(lease.Spec) != "" && renewed != nil && time.Since(renewed.Time) <= lockDuration {
-			turns = append(turns, turnOf(key, lease))
+		if renewed := lease.Spec.RenewTime; holder(lease.Spec) != "" && renewed != nil && o.Clock.Since(renewed.Time) <= o.durationOf(lease.Spec) {
+			turns = append(turns, o.turnOf(key, lease))
 		}
 	}
 	return turns, nil

@@ -152,10 +152,10 @@ func TestLocksAtTheSameTime(t *testing.T) {
 					switch {
 					case verb == "create":
 						if creates.Add(1) == 1 { // the second run has seen nothing of it
-							time.Sleep(lockPoll / 2)
+							time.Sleep(DefaultRetryPeriod / 2)
 						}
 					case creates.Load() == 2 && test.both:
-						time.Sleep(lockPoll / 2)
+						time.Sleep(DefaultRetryPeriod / 2)
 					}
 					return nil
 				})
@@ -174,7 +174,7 @@ func TestLocksAtTheSameTime(t *testing.T) {
 							got.Whole = locked.Err == ""
 						}
 					})
-					time.Sleep(lockPoll / 4) // runs have other names then
+					time.Sleep(DefaultRetryPeriod / 4) // runs have other names then
 				}
 				runs.Wait()
 				got.Holders = l.holders()
@@ -202,7 +202,7 @@ func TestLockWithoutACluster(t *testing.T) {
 				if owners := l.lease("c-clusterctl-x").OwnerReferences; owners != nil {
 					t.Errorf("the Lease is owned by %v while it is held", owners)
 				}
-				time.Sleep(2 * lockDuration)
+				time.Sleep(2 * DefaultLeaseDuration)
 				l.setGone(gone)
 				release()
 				var want map[string]*coordinationv1.Lease

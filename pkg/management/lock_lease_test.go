@@ -28,6 +28,8 @@ type leases struct {
 	version int
 	// gone is true where there is no Cluster.
 	gone bool
+	// options of those who ask it.
+	options Options
 	// before is asked before each request but for the Cluster; its error is the answer.
 	before func(ctx context.Context, verb string) error
 }
@@ -62,7 +64,7 @@ func (l *leases) client() *Client {
 		return json.Unmarshal(data, o)
 	}
 	missing := func(name string) error { return apierrors.NewNotFound(leaseResource(), name) }
-	return clientOf(interceptor.Funcs{
+	c := clientOf(interceptor.Funcs{
 		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 			if _, ok := o.(*coordinationv1.Lease); !ok {
 				l.mu.Lock()
@@ -126,6 +128,8 @@ func (l *leases) client() *Client {
 			return nil
 		},
 	})
+	c.options = l.options
+	return c
 }
 
 // lease is a copy of the Lease of a name, nil where there is none.
@@ -197,7 +201,7 @@ func (l *leases) holders() map[string]string {
 	defer l.mu.Unlock()
 	holders := map[string]string{}
 	for _, lease := range l.all {
-		turn := turnOf(clusterKey(), *lease)
+		turn := l.options.withDefaults().turnOf(clusterKey(), *lease)
 		if strings.HasPrefix(turn.Holder, "process ") {
 			turn.Holder = "mine"
 		}

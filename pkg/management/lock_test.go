@@ -68,11 +68,11 @@ func TestLockIsAcquired(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "c-clusterctl-x", errors.New("no"))
 	canceled := func(ctx context.Context) context.Context {
 		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(3*time.Second+lockPoll/2, cancel)
+		time.AfterFunc(3*time.Second+DefaultRetryPeriod/2, cancel)
 		return ctx
 	}
 	ending := func(ctx context.Context) context.Context {
-		ctx, cancel := context.WithTimeout(ctx, 3*time.Second+lockPoll/2)
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second+DefaultRetryPeriod/2)
 		time.AfterFunc(time.Hour, cancel)
 		return ctx
 	}
@@ -297,7 +297,7 @@ func TestLockIsLost(t *testing.T) {
 					return nil
 				})
 			},
-			locked{Err: notRenewed + "timed out: the management cluster https://host does not answer: context deadline exceeded", After: 17*time.Second + lockPoll}, "mine",
+			locked{Err: notRenewed + "timed out: the management cluster https://host does not answer: context deadline exceeded", After: 17*time.Second + DefaultRetryPeriod}, "mine",
 		},
 		"to another, while no renewal arrives": {
 			func(l *leases) {
@@ -388,7 +388,7 @@ func TestLockSurvives(t *testing.T) {
 				then(&l)
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if age := time.Since(l.lease("c-clusterctl-x").Spec.RenewTime.Time); held.Err() != nil || age > lockRenewal {
+				if age := time.Since(l.lease("c-clusterctl-x").Spec.RenewTime.Time); held.Err() != nil || age > DefaultRenewInterval {
 					t.Errorf("%v; the lock was renewed %s ago", context.Cause(held), age)
 				}
 			})

@@ -4,40 +4,29 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/url"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
-
-// maxRetry is for how long an API server that is not to be had is asked again: less than
-// a lock lasts.
-const maxRetry = 10 * time.Second
-
-// pauses returns the pauses between requests: they double, up to a longest one.
-func pauses() wait.DelayFunc {
-	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt}.DelayFunc()
-}
 
 // retrying asks something of the API server, again while it is not to be had. It asks
 // nothing once ctx has ended.
-func retrying(ctx context.Context, ask func() error) error {
-	began := time.Now()
-	for next := pauses(); ; {
+func (c *Client) retrying(ctx context.Context, ask func() error) error {
+	o := c.opts()
+	began := o.Clock.Now()
+	for next := o.RetryBackoff.DelayFunc(); ; {
 		if ctx.Err() != nil {
 			return timedOut(ctx)
 		}
 		err := ask()
 		pause := next()
-		if err == nil || !isUnreachable(err) || time.Since(began)+pause > maxRetry {
+		if err == nil || !isUnreachable(err) || o.Clock.Since(began)+pause > o.RetryTimeout {
 			return err
 		}
 		select {
-		case <-time.After(pause):
+		case <-o.Clock.After(pause):
 		case <-ctx.Done():
 		}
 	}

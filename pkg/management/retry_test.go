@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // TestRetrying: what is asked again, how often, and for how long.
@@ -53,7 +54,7 @@ func TestRetrying(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				var asked []time.Duration
-				err := retrying(t.Context(), func() error {
+				err := clientOf(interceptor.Funcs{}).retrying(t.Context(), func() error {
 					asked = append(asked, time.Since(began))
 					return test.err
 				})
@@ -104,11 +105,11 @@ func TestRetryingEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, asked := test.end(t.Context()), 0
 				began := time.Now()
-				err := retrying(ctx, func() error { asked++; return refusedConnection() })
+				err := clientOf(interceptor.Funcs{}).retrying(ctx, func() error { asked++; return refusedConnection() })
 				if took := time.Since(began); err != test.want || asked != 5 || took != time.Second { //nolint:errorlint // unchanged
 					t.Errorf("asked %d times in %s: %v", asked, took, err)
 				}
-				err = retrying(ctx, func() error { asked++; return nil })
+				err = clientOf(interceptor.Funcs{}).retrying(ctx, func() error { asked++; return nil })
 				if err != test.want || asked != 5 { //nolint:errorlint // unchanged
 					t.Errorf("asked %d times: %v", asked, err)
 				}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -69,7 +70,7 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(clus
 		select {
 		case <-changed:
 		case <-unwatched:
-		case <-v.wake():
+		case <-v.wake(c.opts().Clock):
 		case <-ctx.Done():
 			return timedOut(ctx)
 		case err := <-ended:
@@ -79,11 +80,11 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(clus
 }
 
 // wake signals when to look again.
-func (v verdict) wake() <-chan time.Time {
+func (v verdict) wake(of clock.Clock) <-chan time.Time {
 	if v.again.IsZero() {
 		return nil
 	}
-	return time.After(time.Until(v.again))
+	return of.After(v.again.Sub(of.Now()))
 }
 
 // look returns the cluster as it is now, and when to look again at what is not watched.
@@ -97,7 +98,7 @@ func (c *Client) look(ctx context.Context, informers client.Reader, key client.O
 	}
 	var again <-chan time.Time
 	if unwatched {
-		again = time.After(otherInterval)
+		again = c.opts().Clock.After(otherInterval)
 	}
 	if now.Topology != nil && now.Done() {
 		// The kinds are watched apart, and Cluster API changes one after the other: what

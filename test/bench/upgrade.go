@@ -214,7 +214,7 @@ func (b bench) connect(ctx context.Context) (*management.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return management.Connect(ctx, config)
+	return management.Connect(ctx, config, management.Options{})
 }
 
 func (b bench) kubeconfig() string {

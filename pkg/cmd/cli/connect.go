@@ -105,7 +105,7 @@ func (a *App) Connect(ctx context.Context) (*Connection, error) {
 		return nil, Usage(err)
 	}
 	a.Say("management cluster: %s, %s", what, config.Host)
-	client, err := management.Connect(ctx, config)
+	client, err := management.Connect(ctx, config, management.Options{})
 	if err != nil {
 		return nil, err
 	}
