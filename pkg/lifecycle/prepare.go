@@ -93,11 +93,8 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	}
 	cluster := resolved.Config.Cluster
 	r := request{spec: s, scope: scope{o.Scope}, resolved: resolved, from: from, namespace: cmp.Or(cluster.Metadata.Namespace, from.namespace)}
-	in := plan.Input{
-		Metadata: r.metadata(), Start: from.start, Target: target(resolved, from.start),
-		Releases: s.releases().Offered(validations.Needs(resolved.Config)), Policy: validations.Policy(cluster), Scope: o.Scope,
-		Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
-	}
+	in := s.planInput(resolved, from.start)
+	in.Metadata, in.Scope = r.metadata(), o.Scope
 	begin := r.begin(in)
 	m, err := r.mode(ctx, with, begin.outside)
 	if err != nil {
@@ -227,6 +224,16 @@ func (r request) metadata() plan.Metadata {
 // has reports whether the spec has a group.
 func (r request) has(group string) bool {
 	return slices.ContainsFunc(r.resolved.Config.Cluster.Spec.WorkerNodeGroupConfigurations, func(g v1alpha1.WorkerNodeGroupConfiguration) bool { return g.Name == group })
+}
+
+// planInput is what a plan depends on, from a start to the cluster that the spec asks for,
+// by versions and counts alone.
+func (s Spec) planInput(resolved validations.Resolved, start plan.Start) plan.Input {
+	cluster := resolved.Config.Cluster
+	return plan.Input{
+		Start: start, Target: target(resolved, start), Releases: s.releases().Offered(validations.Needs(resolved.Config)),
+		Policy: validations.Policy(cluster), Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
+	}
 }
 
 // target is the cluster that the spec asks for. What an autoscaler decides

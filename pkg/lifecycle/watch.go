@@ -127,14 +127,10 @@ func (k lastApplied) left(ctx context.Context, cluster state.Cluster) (plan.Plan
 		return plan.Plan{}, errors.New("the cluster has no record of this version of clusterctl-x")
 	}
 	cluster = cluster.Claim(Spec{Config: k.resolved.Config}.claims())
-	start := plan.StartOf(cluster)
-	in := plan.Input{
-		Start: start, Target: target(k.resolved, start), Releases: k.spec.releases().Offered(validations.Needs(k.resolved.Config)),
-		Policy: validations.Policy(k.resolved.Config.Cluster),
-	}
 	if k.unread != nil {
 		return plan.Plan{}, k.unread
 	}
+	in := k.spec.planInput(k.resolved, plan.StartOf(cluster))
 	if k.spec.managed() && cluster.Topology != nil {
 		path, err := pathOf(ctx, k.spec, in, cluster.Topology.Version, cluster.Topology.Deferred(), k.server)
 		if err != nil {
