@@ -91,9 +91,9 @@ func CheckTopologyMode(config *v1alpha1.Config, live state.Cluster) error {
 	case named == (live.Topology != nil):
 		return nil
 	case named:
-		return Refuse(config, field.Forbidden(path, "cluster "+live.Name+" was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane beside the one that is there; remove the field, or create a new cluster and move what runs on this one"))
+		return Refuse(config, field.Forbidden(path, "cluster "+live.Name+" was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane next to the existing one; remove the field, or create a new cluster and move the workloads of this one"))
 	default:
-		return Refuse(config, field.Required(path, fmt.Sprintf("cluster %s is made from ClusterClass %s, which owns its parts, and nothing can take them out; add the field", live.Name, live.Topology.Class)))
+		return Refuse(config, field.Required(path, fmt.Sprintf("cluster %s is made from ClusterClass %s, and a cluster cannot leave its class; add the field", live.Name, live.Topology.Class)))
 	}
 }
 
@@ -104,7 +104,7 @@ func CheckPins(class topology.Class) error {
 		return nil
 	}
 	return &management.RefusedError{Check: "external-patches", Reason: "ClusterClass " + class.Name +
-		" has patches of runtime extensions, which only Cluster API asks: what a group with a kubernetesVersion of its own would be made of cannot be told; remove the version, and give the group deferUpgrade to keep it where it is for a while"}
+		" has patches from runtime extensions, which only Cluster API calls, so the objects of a group with its own kubernetesVersion cannot be computed; remove the version, and set deferUpgrade on the group to keep it at its version for now"}
 }
 
 // Admission says what the API server has against the Cluster of a spec in terms of the
@@ -168,7 +168,7 @@ func (u Use) checkGenerates(ctx context.Context, cluster *clusterv1.Cluster) err
 	_, err := topology.Generate(ctx, u.Class, cluster)
 	if unable := (*topology.GenerateError)(nil); errors.As(err, &unable) {
 		return Refuse(u.Config, field.Invalid(field.NewPath("spec", "clusterClass", "name"), u.Class.Name,
-			fmt.Sprintf("nothing can be made of this cluster: %s; correct the class, or what the spec says to it", unable.Reason)))
+			fmt.Sprintf("Cluster API cannot generate this cluster: %s; correct the class, or the values that the spec gives it", unable.Reason)))
 	}
 	return err
 }

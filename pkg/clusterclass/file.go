@@ -90,9 +90,9 @@ func (f *File) add(root *yaml.Node) error {
 	case !class && !changes.IsTemplate(object.GetKind()):
 		remedy := "leave it out: the file may have one ClusterClass and templates"
 		if object.GetAPIVersion() == v1alpha1.APIVersion && object.GetKind() == v1alpha1.ClusterKind {
-			remedy = "'clusterctl-x plan upgrade' plans what becomes of a cluster; this command takes a file with one ClusterClass and its templates"
+			remedy = "'clusterctl-x plan upgrade' takes a cluster spec; this command takes a file with one ClusterClass and its templates"
 		}
-		return problem(fmt.Sprintf("%s is no part of a ClusterClass; %s", strings.TrimSpace(cmp.Or(object.GetKind(), "a document without a kind")+" "+object.GetName()), remedy))
+		return problem(fmt.Sprintf("%s is not part of a ClusterClass; %s", strings.TrimSpace(cmp.Or(object.GetKind(), "a document without a kind")+" "+object.GetName()), remedy))
 	case object.GetName() == "":
 		return problem(object.GetKind() + " has no name; give it one, as metadata.name")
 	case class:

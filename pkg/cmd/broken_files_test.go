@@ -26,7 +26,7 @@ func generatedSpecs() map[string]generatedSpec {
 		tooDeep  = "not valid YAML: exceeded max depth of 10000; check indentation, quotes and brackets here and above\n"
 		notThere = "error: reading the cluster spec: open cluster.yaml: no such file or directory; -f names the file that describes the cluster, and - is standard input\n"
 		kubelet  = "spec.controlPlaneConfiguration.kubeletConfiguration"
-		idle     = "warning: cluster.yaml:7: spec.datacenterRef: simulated machines run no kubelet, containerd or kube-apiserver that would read kubeletConfiguration: it is rendered, and changes nothing that can be seen\n"
+		idle     = "warning: cluster.yaml:7: spec.datacenterRef: simulated machines run no kubelet, containerd or kube-apiserver that would read kubeletConfiguration: it is rendered, and has no visible effect\n"
 		values   = "the document has more than 100000 values, each use of an alias counted: is this the right file?\n"
 	)
 	repeat := strings.Repeat

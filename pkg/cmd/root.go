@@ -48,16 +48,16 @@ func rootCommand(a *cli.App, ofVersion string) *cobra.Command {
 		Long: `clusterctl-x creates and upgrades Kubernetes clusters from one file each, on
 Cluster API.
 
-It works on a management cluster: the one of your kubeconfig, or an embedded one
-that it starts on this machine by itself.
+It works on a management cluster: the one in your kubeconfig, or an embedded one
+that it starts on this machine.
 
-These flags may also stand in the environment (CLUSTERCTL_X_MANAGEMENT and so
+These flags can also be set in the environment (CLUSTERCTL_X_MANAGEMENT and so
 on) or in clusterctl-x/config.yaml in your configuration directory, which is
 ~/.config on Linux: ` + strings.Join(cli.ConfigurableOfAll(), ", ") + `;
 and the files of the certificate for runtime extensions.
 
 Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
-4 conflict, 5 timed out (the cluster goes on), 130 interrupted.`,
+4 conflict, 5 timed out (the cluster continues), 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

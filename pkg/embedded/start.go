@@ -229,7 +229,7 @@ func (i Instance) stopGrace() time.Duration { return cmp.Or(i.StopGrace, 20*time
 // which it has the lock and does not say who it is.
 func (i Instance) supervisor(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, i.stopGrace(),
-		fmt.Errorf("embedded management cluster %q runs, but does not say as which process: end the processes that use %s", i.Name, i.Dir))
+		fmt.Errorf("embedded management cluster %q is running, but its process ID is unknown: end the processes that use %s", i.Name, i.Dir))
 	defer cancel()
 	var status Status
 	err := until(ctx, func() (_ bool, err error) {

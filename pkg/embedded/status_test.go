@@ -148,7 +148,7 @@ func TestStopOfTheNameless(t *testing.T) {
 	i := Instance{Name: "a", Dir: t.TempDir(), StopGrace: time.Nanosecond}
 	defer closeFile(t, lock(t, i))
 	ran, err := i.Stop(t.Context())
-	want := `embedded management cluster "a" runs, but does not say as which process: end the processes that use ` + i.Dir
+	want := `embedded management cluster "a" is running, but its process ID is unknown: end the processes that use ` + i.Dir
 	if !ran || text(err) != want {
 		t.Errorf("stop: %v, %v; want true, %s", ran, err, want)
 	}

@@ -106,7 +106,7 @@ func (r request) checkImmutable(found []management.Change) error {
 		}
 		for _, f := range change.Fields {
 			if immutable(f.Path) {
-				return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf("%s: %s, and that cannot be changed in a cluster that is there; give the file back what the cluster has, or create a new cluster", change.Object, f)}
+				return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf("%s: %s, which cannot be changed in an existing cluster; give the file the cluster's value, or create a new cluster", change.Object, f)}
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 		"only the label is missing": {"1.31", liveWithoutLabel, []string{"InPlace: changes of md-0 in place", label, note}},
 		"a bootstrap template of its own": {"1.31", withOwnTemplate, []string{
 			"InPlace: changes of md-0 in place", label,
-			"Template: other machines for md-0 at v1.31.9", commands, note,
+			"Template: new machines for md-0 at v1.31.9", commands, note,
 		}},
 		"an upgrade": {"1.32", withOwnTemplate, []string{
 			"InPlace: changes of md-0 in place", label,

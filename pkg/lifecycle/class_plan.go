@@ -83,7 +83,7 @@ func (s *Service) planOfCluster(ctx context.Context, before, after topology.Clas
 		if unable.Patch != "" {
 			path = path.Key(unable.Patch)
 		}
-		return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("nothing can be made of cluster %s: %s; correct the patch", key, unable.Reason))}, nil
+		return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("Cluster API cannot generate cluster %s: %s; correct the patch", key, unable.Reason))}, nil
 	}
 	if err != nil {
 		return plan.Plan{}, nil, err
@@ -97,7 +97,7 @@ func (s *Service) planOfCluster(ctx context.Context, before, after topology.Clas
 	if len(sorted) > 0 {
 		if err := extendToTopologyVersion(ctx, &in, after, *cluster.Topology); err != nil {
 			path := field.NewPath("spec", "kubernetesVersions")
-			return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("cluster %s is on its way to %s, which this class has no way to: %v; let it end first", key, cluster.Topology.Version, err))}, nil
+			return plan.Plan{}, field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("cluster %s is being upgraded to %s, and this class has no upgrade path there: %v; let the upgrade finish first", key, cluster.Topology.Version, err))}, nil
 		}
 	}
 	one, err := plan.Compute(in)

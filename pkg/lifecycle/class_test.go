@@ -31,7 +31,7 @@ func TestOtherClassOfPinnedGroup(t *testing.T) {
 		bootstrap = "spec.template.spec.bootstrap.configRef.kind would become OtherKubeadmConfigTemplate"
 	)
 	note := func(version, newest string) string {
-		return "md-1 is pinned at " + version + ": the control plane cannot go beyond " + newest + ", and no change of the class reaches the group but by 'upgrade cluster'"
+		return "md-1 is pinned at " + version + ": the control plane cannot go beyond " + newest + ", and changes of the class reach the group only through 'upgrade cluster'"
 	}
 	commands := func(template *unstructured.Unstructured) {
 		if template.GetKind() == "KubeadmConfigTemplate" {
@@ -54,11 +54,11 @@ func TestOtherClassOfPinnedGroup(t *testing.T) {
 	}{
 		"the same content": {otherClass(class, nil), "1.33", pinned, []string{inPlace, named, note("v1.32.7", "1.35")}, ""},
 		"other content": {otherClass(class, commands), "1.33", pinned, []string{
-			"Template: other machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
-			"Template: other machines for md-0 at v1.33.3", "md-0: " + echo, note("v1.32.7", "1.35"),
+			"Template: new machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
+			"Template: new machines for md-0 at v1.33.3", "md-0: " + echo, note("v1.32.7", "1.35"),
 		}, ""},
 		"with the version": {otherClass(class, commands), "1.34", pinned, []string{
-			"Template: other machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
+			"Template: new machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
 			"ControlPlane: the control plane from v1.33.3 to v1.34.2",
 			"Workers: md-0 from v1.33.3 to v1.34.2", "md-0: " + echo, note("v1.32.7", "1.35"),
 		}, ""},
@@ -73,12 +73,12 @@ func TestOtherClassOfPinnedGroup(t *testing.T) {
 			"Workers: md-1 from v1.32.7 to v1.34.2", "md-1: " + echo, "Return: group md-1 is returned at v1.34.2",
 		}, ""},
 		"another kind of bootstrap template": {otherClass(class, kind("KubeadmConfigTemplate")), "1.33", pinned, []string{
-			"Template: other machines for md-1 at v1.32.7", "md-1: " + bootstrap, inPlace, named,
-			"Template: other machines for md-0 at v1.33.3", "md-0: " + bootstrap, note("v1.32.7", "1.35"),
+			"Template: new machines for md-1 at v1.32.7", "md-1: " + bootstrap, inPlace, named,
+			"Template: new machines for md-0 at v1.33.3", "md-0: " + bootstrap, note("v1.32.7", "1.35"),
 		}, ""},
 		"another kind of machine": {
 			otherClass(class, kind("DevMachineTemplate")), "1.33", pinned, nil,
-			"ClusterClass second makes machines of another kind for group md-1 (MachineDeployment/prod-md-1-x1 spec.template.spec.infrastructureRef.kind would become OtherDevMachineTemplate), and Cluster API cannot replace one kind by another; use a class that makes the same kind, or a new group",
+			"ClusterClass second makes machines of another kind for group md-1 (MachineDeployment/prod-md-1-x1 spec.template.spec.infrastructureRef.kind would become OtherDevMachineTemplate), and Cluster API cannot replace one kind with another; use a class that makes the same kind, or a new group",
 		},
 		"no such class of workers": {
 			withoutWorkers(otherClass(class, nil)), "1.33", pinned, nil,

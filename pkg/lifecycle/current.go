@@ -81,7 +81,7 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 func (c current) notes() []string {
 	var notes []string
 	if topology := c.state.Topology; topology != nil && topology.Failed {
-		notes = append(notes, "Cluster API cannot carry over the topology until this is mended: "+topology.Reason)
+		notes = append(notes, "Cluster API cannot reconcile the topology until this is fixed: "+topology.Reason)
 	}
 	for _, part := range c.state.WorkerNodeGroups {
 		if part.Claimed {

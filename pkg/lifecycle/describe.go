@@ -37,7 +37,7 @@ func (s *Service) Describe(ctx context.Context, key types.NamespacedName) (Descr
 	}
 	d := Description{Cluster: cluster, Lags: last.lags(cluster), Postponed: cluster.Postponed()}
 	if err := s.describeClass(ctx, &d); err != nil {
-		s.options.warn("its ClusterClass cannot be told: %v", err)
+		s.options.warn("its ClusterClass cannot be read: %v", err)
 	}
 	return d, nil
 }

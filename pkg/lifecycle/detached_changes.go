@@ -60,7 +60,7 @@ func (d detachedGroups) checkKinds(group string, differs []management.Change) er
 		for _, f := range change.Fields {
 			if f.Path == "spec.template.spec.infrastructureRef.kind" || f.Path == "spec.template.spec.infrastructureRef.apiGroup" {
 				return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf(
-					"ClusterClass %s makes machines of another kind for group %s (%s %s), and Cluster API cannot replace one kind by another; use a class that makes the same kind, or a new group",
+					"ClusterClass %s makes machines of another kind for group %s (%s %s), and Cluster API cannot replace one kind with another; use a class that makes the same kind, or a new group",
 					d.spec.class.Name, group, change.Object, f)}
 			}
 		}

@@ -41,7 +41,7 @@ func (s *Service) warnUnkept(ctx context.Context, cluster state.Cluster) {
 	for _, hold := range cluster.Holds {
 		switch kept, err := s.client.KeepsHolds(ctx, key.Namespace, hold.Point); {
 		case err != nil:
-			s.options.warn("whether anybody keeps to it that cluster %s is %s cannot be told: %v", key, hold, err)
+			s.options.warn("it is unknown whether anything enforces that cluster %s is %s: %v", key, hold, err)
 		case !kept:
 			s.options.warn("Cluster API calls no runtime extension %s, so the upgrade does not wait there, although cluster %s is %s", hold.Point, key, hold)
 		}

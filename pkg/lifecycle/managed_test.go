@@ -214,7 +214,7 @@ func TestTopologyThatFailed(t *testing.T) {
 		"no topology, or none yet": {nil, nil},
 		"carried over":             {&state.Topology{Settled: true}, nil},
 		"on its way":               {&state.Topology{Reason: "md-0 waits"}, nil},
-		"failed":                   {&state.Topology{Failed: true, Reason: "the template is gone"}, []string{"Cluster API cannot carry over the topology until this is mended: the template is gone"}},
+		"failed":                   {&state.Topology{Failed: true, Reason: "the template is gone"}, []string{"Cluster API cannot reconcile the topology until this is fixed: the template is gone"}},
 	} {
 		if diff := cmp.Diff(test.want, (current{state: state.Cluster{Topology: test.topology}}).notes()); diff != "" {
 			t.Errorf("%s: notes (-want +got):\n%s", name, diff)

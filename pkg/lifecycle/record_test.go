@@ -27,7 +27,7 @@ func TestContinues(t *testing.T) {
 		plan     plan.Plan
 		want     bool
 	}{
-		"nothing was begun":            {begin, end, plan.Plan{From: begin, To: end, Steps: []plan.Step{controlPlane, workers}}, false},
+		"nothing was started":          {begin, end, plan.Plan{From: begin, To: end, Steps: []plan.Step{controlPlane, workers}}, false},
 		"the control plane moved":      {begin, end, plan.Plan{From: versions(now, "md-0", old), To: end, Steps: []plan.Step{workers}}, true},
 		"a group moved":                {versions(now, "md-0", old, "md-1", old), versions(now, "md-0", now, "md-1", now), plan.Plan{From: versions(now, "md-0", now, "md-1", old), To: versions(now, "md-0", now, "md-1", now), Steps: []plan.Step{workers}}, true},
 		"a group was created":          {begin, versions(now, "md-0", now, "md-1", old), plan.Plan{From: versions(old, "md-0", old, "md-1", old), To: versions(now, "md-0", now, "md-1", old), Steps: []plan.Step{controlPlane, workers}}, false},

@@ -27,7 +27,7 @@ func (s *Service) missingReferences(ctx context.Context, config *v1alpha1.Config
 		case !exists:
 			missing = append(missing, fmt.Sprintf("%s %s/%s does not exist; create it%s, for %s", reference.Kind, namespace, reference.Name, described(reference), reference.For))
 		case reference.Type != "" && data.Type != reference.Type:
-			missing = append(missing, fmt.Sprintf("%s %s/%s is of type %s and must be of type %s, for %s; make it again", reference.Kind, namespace, reference.Name, data.Type, reference.Type, reference.For))
+			missing = append(missing, fmt.Sprintf("%s %s/%s is of type %s and must be of type %s, for %s; recreate it", reference.Kind, namespace, reference.Name, data.Type, reference.Type, reference.For))
 		case len(lacks) > 0:
 			missing = append(missing, fmt.Sprintf("%s %s/%s has no %s; add it, for %s", reference.Kind, namespace, reference.Name, strings.Join(lacks, ", "), reference.For))
 		}

@@ -75,7 +75,7 @@ func (s scope) checkDetached(live state.Cluster, topologyVersions bool) error {
 	case live.Topology == nil || len(s.Groups) == 0:
 		return nil
 	case topologyVersions:
-		return refused(fmt.Sprintf("the versions of worker node groups stand in the Cluster %s, which is upgraded as a whole", live.Name))
+		return refused(fmt.Sprintf("the versions of worker node groups are fields of the Cluster %s, which is upgraded as a whole", live.Name))
 	case live.Pause != nil:
 		return refused(live.Pause.String())
 	}

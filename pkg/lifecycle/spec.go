@@ -59,7 +59,7 @@ func (s Spec) Render(namespace string) ([]templater.Object, error) {
 // group that has a version of its own is an error: only the class says what is made of it.
 func (s Spec) Manifests(namespace string) ([]templater.Object, error) {
 	if s.managed() && len(pins(s.Config)) > 0 {
-		return nil, s.wrong("a group has a kubernetesVersion of its own, and what it is made of then only its ClusterClass on the management cluster says; use 'create cluster' and 'upgrade cluster' with this file")
+		return nil, s.wrong("a group has a kubernetesVersion of its own, so its objects depend on the ClusterClass on the management cluster; use 'create cluster' and 'upgrade cluster' with this file")
 	}
 	return s.Render(namespace)
 }

@@ -105,7 +105,7 @@ func inWords(names []string) string {
 func (all standIns) notes() []string {
 	var notes []string
 	for _, s := range all {
-		notes = append(notes, fmt.Sprintf("%s %s, which no versions bundle has: what else changes is compared with the entry of %s, and templates stay until a step replaces the machines",
+		notes = append(notes, fmt.Sprintf("%s %s, which is in no versions bundle: other changes are computed with the entry of %s, and templates stay until a step replaces the machines",
 			s.runs(), s.release.Version, s.of))
 	}
 	return notes
@@ -122,7 +122,7 @@ func (all standIns) check(p plan.Plan) error {
 		}
 		if len(steps) > 0 {
 			return &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
-				"no versions bundle has %s, which %s, and the plan makes machines of it (%s); ask for a version that there is, or %s",
+				"no versions bundle has %s, which %s, and the plan makes machines of it (%s); ask for an available version, or %s",
 				s.release.Version, s.runs(), strings.Join(steps, "; "), addToBundles(s.release.Version, s.near))}
 		}
 	}

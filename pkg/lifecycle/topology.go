@@ -156,7 +156,7 @@ func pathOf(ctx context.Context, s Spec, in plan.Input, version v1alpha1.Version
 		return nil, unanswered
 	}
 	if err != nil {
-		return nil, &plan.NoPlanError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no way to %s: %v", s.class.Name, in.Target.ControlPlane, err)}}
+		return nil, &plan.NoPlanError{Reasons: []string{fmt.Sprintf("ClusterClass %s: there is no upgrade path to %s: %v", s.class.Name, in.Target.ControlPlane, err)}}
 	}
 	return found, nil
 }
@@ -177,14 +177,14 @@ func (m *topologyMode) checkUpgradeUnderWay() error {
 		return nil
 	}
 	if len(behind) == 0 {
-		behind = []string{"all parts are there, and its hook AfterClusterUpgrade is not done"}
+		behind = []string{"all parts are there, and its hook AfterClusterUpgrade is pending"}
 	}
 	remedy := fmt.Sprintf("'clusterctl-x watch cluster %s -n %s' waits for it", now.Name, now.Namespace)
 	if postponed := now.Postponed(); len(postponed) > 0 {
 		remedy = strings.Join(postponed, "; ")
 	}
 	return clusterclass.Refuse(m.spec.Config, field.Invalid(field.NewPath("spec", "kubernetesVersion"), m.resolved.Config.Cluster.Spec.KubernetesVersion.String(), fmt.Sprintf(
-		"cluster %s is still on its way to %s (%s), and Cluster API takes no other version until it is there: use %s first; %s",
+		"cluster %s is still being upgraded to %s (%s), and Cluster API accepts no other version until that is done: use %s first; %s",
 		now.Name, now.Topology.Version, strings.Join(behind, ", "), now.Topology.Version, remedy)))
 }
 
@@ -204,7 +204,7 @@ func (m *topologyMode) checkUnmanaged(wanted *clusterv1.Cluster) error {
 	for _, group := range wanted.Spec.Topology.Workers.MachineDeployments {
 		if !named[group.Name] {
 			return &management.RefusedError{Check: "group-of-others", Reason: fmt.Sprintf(
-				"the topology of cluster %s has group %s, which somebody else made and the file does not name; add it to the file, or take it out of the Cluster with 'kubectl edit'", wanted.Name, group.Name)}
+				"the topology of cluster %s has group %s, which clusterctl-x did not make and the file does not name; add it to the file, or take it out of the Cluster with 'kubectl edit'", wanted.Name, group.Name)}
 		}
 	}
 	if pools := wanted.Spec.Topology.Workers.MachinePools; len(pools) > 0 {

@@ -38,11 +38,11 @@ func (e externalError) Error() string { return string(e) }
 // wanted from a class, at the same version: what differs is what else is asked for.
 func generated(ctx context.Context, now currentTopology, class topology.Class, wanted *clusterv1.Cluster) (was, is topology.Parts, err error) {
 	if class.External() || now.class.External() {
-		return nil, nil, externalError("ClusterClass " + class.Name + " has patches of runtime extensions: which machines are replaced for other changes than the version cannot be told beforehand")
+		return nil, nil, externalError("ClusterClass " + class.Name + " has patches from runtime extensions: it is not known in advance which machines are replaced by changes other than the version")
 	}
 	was, err = topology.Generate(ctx, now.class, now.cluster)
 	if unable := (*topology.GenerateError)(nil); errors.As(err, &unable) {
-		return nil, nil, externalError(fmt.Sprintf("ClusterClass %s can make nothing of the cluster as it is (%s): which machines are replaced for other changes than the version cannot be told beforehand", now.class.Name, unable.Reason))
+		return nil, nil, externalError(fmt.Sprintf("Cluster API cannot generate the current cluster from ClusterClass %s (%s): it is not known in advance which machines are replaced by changes other than the version", now.class.Name, unable.Reason))
 	}
 	if err != nil {
 		return nil, nil, err

@@ -22,9 +22,9 @@ import (
 func TestUnknownLiveVersion(t *testing.T) {
 	t.Parallel()
 	const known, unknown = "v1.31.9", "v1.31.99"
-	const remedy = "; ask for a version that there is, or run 'clusterctl-x generate bundles > bundles.yaml', add an entry for v1.31.99 to that file (a copy of the one of v1.31.9, with this version and its image tags), and run the command with --bundles bundles.yaml"
+	const remedy = "; ask for an available version, or run 'clusterctl-x generate bundles > bundles.yaml', add an entry for v1.31.99 to that file (a copy of the one of v1.31.9, with this version and its image tags), and run the command with --bundles bundles.yaml"
 	note := func(parts string) string {
-		return parts + " v1.31.99, which no versions bundle has: what else changes is compared with the entry of v1.31.9, and templates stay until a step replaces the machines"
+		return parts + " v1.31.99, which is in no versions bundle: other changes are computed with the entry of v1.31.9, and templates stay until a step replaces the machines"
 	}
 	onBoth, onControlPlane := note("the control plane and md-0 run"), note("the control plane runs")
 	for name, test := range map[string]struct {
@@ -55,7 +55,7 @@ func TestUnknownLiveVersion(t *testing.T) {
 		"a group alone runs it": {known, "v1.30.99", "1.31", `{name: md-0, kubernetesVersion: "1.30", count: 3}`, []string{
 			"InPlace: changes of md-0 in place",
 			`md-0: MachineDeployment/prod-md-0 metadata.annotations would become {"machineset.cluster.x-k8s.io/skip-preflight-checks":"KubeadmVersionSkew"}`,
-			"md-0 runs v1.30.99, which no versions bundle has: what else changes is compared with the entry of v1.30.14, and templates stay until a step replaces the machines",
+			"md-0 runs v1.30.99, which is in no versions bundle: other changes are computed with the entry of v1.30.14, and templates stay until a step replaces the machines",
 		}, ""},
 		"a group that follows": {
 			unknown, known, "1.31", "{name: md-0}", nil,
@@ -67,7 +67,7 @@ func TestUnknownLiveVersion(t *testing.T) {
 		},
 		"other machines": {
 			unknown, unknown, "1.31", "{name: md-0, taints: [{key: a, effect: NoSchedule}]}", nil,
-			"no versions bundle has v1.31.99, which the control plane and md-0 run, and the plan makes machines of it (step 1: other machines for md-0 at v1.31.99)" + remedy,
+			"no versions bundle has v1.31.99, which the control plane and md-0 run, and the plan makes machines of it (step 1: new machines for md-0 at v1.31.99)" + remedy,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestClassThatMakesNothing(t *testing.T) {
 	if !errors.As(unable, &reason) {
 		t.Fatalf("the class before makes something: %v", unable)
 	}
-	want := externalError("ClusterClass before can make nothing of the cluster as it is (" + reason.Reason + "): which machines are replaced for other changes than the version cannot be told beforehand")
+	want := externalError("Cluster API cannot generate the current cluster from ClusterClass before (" + reason.Reason + "): it is not known in advance which machines are replaced by changes other than the version")
 	if diff := cmp.Diff(error(want), err); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}

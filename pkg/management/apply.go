@@ -144,7 +144,7 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 			continue
 		}
 		if err := w.Write(ctx, object); err != nil {
-			return nil, fmt.Errorf("applying %s: %w; run the same command again to go on", changes.ObjectName(object), err)
+			return nil, fmt.Errorf("applying %s: %w; run the same command again to continue", changes.ObjectName(object), err)
 		}
 	}
 	return all, nil

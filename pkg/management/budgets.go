@@ -31,7 +31,7 @@ func (c *Client) blockingBudgets(ctx context.Context, cluster state.Cluster, p p
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		warn(fmt.Sprintf("PodDisruptionBudgets were not looked at: cluster %s/%s does not let itself be asked: %v", cluster.Namespace, cluster.Name, err))
+		warn(fmt.Sprintf("PodDisruptionBudgets were not checked: cluster %s/%s does not answer: %v", cluster.Namespace, cluster.Name, err))
 		return nil, nil
 	}
 	return blocking(budgets.Items, pods.Items, drained)

@@ -218,10 +218,10 @@ func TestBudgetsThatCannotBeLookedAt(t *testing.T) {
 	}{
 		"nothing is drained": {t.Context(), plan.Plan{}, result{}},
 		"no answer": {t.Context(), plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
-			Asked: true, Warnings: []string{"PodDisruptionBudgets were not looked at: cluster ns/c does not let itself be asked: reading cluster ns/c: no answer"},
+			Asked: true, Warnings: []string{"PodDisruptionBudgets were not checked: cluster ns/c does not answer: reading cluster ns/c: no answer"},
 		}},
 		"stopped": {ended, plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
-			Asked: true, Err: "interrupted while reading cluster ns/c: no answer (context canceled); run the same command again to go on",
+			Asked: true, Err: "interrupted while reading cluster ns/c: no answer (context canceled); run the same command again to continue",
 		}},
 	}
 	for name, test := range tests {

@@ -78,7 +78,7 @@ func reasonsAgainst(object *unstructured.Unstructured, err error) ([]ClassReason
 	case !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && !(apierrors.IsForbidden(err) && details == nil):
 		return nil, false // only webhooks forbid without a word of what
 	case changes.IsTemplate(object.GetKind()) && aboutWhole(details):
-		return forbidden("spec.template", name+" is there already with other content, and templates cannot be changed: give the new one another name, and name it in the class"), true
+		return forbidden("spec.template", name+" already exists with other content, and templates cannot be changed: give the new one another name, and name it in the class"), true
 	case details == nil || len(details.Causes) == 0:
 		return forbidden("", status.Status().Message), true
 	default:
@@ -126,7 +126,7 @@ func classRemedy(path string) string {
 	case strings.HasPrefix(path, "spec.variables") && strings.Contains(path, ".schema"):
 		return "; correct the schema"
 	case strings.HasPrefix(path, "spec.variables"):
-		return "; change the clusters that use the variable first, or let the class go on taking what they have"
+		return "; change the clusters that use the variable first, or let the class keep accepting their values"
 	case strings.HasPrefix(path, "spec.patches"):
 		return "; correct the patch"
 	case strings.HasPrefix(path, "spec.workers"):

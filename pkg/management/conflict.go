@@ -18,7 +18,7 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return "others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts\n  " + strings.Join(e.Fields, "\n  ")
+	return "other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts\n  " + strings.Join(e.Fields, "\n  ")
 }
 
 // conflictOf puts the conflicts of applying objects together; nil without any.

@@ -112,7 +112,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Write(gomock.Any(), controlPlane).Return(context.DeadlineExceeded),
 				}
 			},
-			wantErr: "applying KubeadmControlPlane/a: context deadline exceeded; run the same command again to go on",
+			wantErr: "applying KubeadmControlPlane/a: context deadline exceeded; run the same command again to continue",
 		},
 	}
 	for name, test := range tests {

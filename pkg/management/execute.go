@@ -156,7 +156,7 @@ func (x *execution) applyInPlace(ctx context.Context, object *unstructured.Unstr
 		return err
 	})
 	if apierrors.IsNotFound(err) {
-		return nil, &rollout.StalePlanError{Cluster: x.key.String(), Reasons: []string{"somebody deleted " + changes.ObjectName(object)}}
+		return nil, &rollout.StalePlanError{Cluster: x.key.String(), Reasons: []string{changes.ObjectName(object) + " was deleted"}}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
@@ -222,7 +222,7 @@ func (x *execution) annotate(ctx context.Context, a rollout.Annotate) error {
 // recordHold says on the Cluster what its upgrade waits for.
 func (x *execution) recordHold(ctx context.Context, hold *state.Hold) {
 	if err := x.c.setHeldCondition(ctx, x.key, hold); err != nil && ctx.Err() == nil {
-		x.Warn(fmt.Sprintf("the Cluster could not be told what its upgrade waits for: %v", err))
+		x.Warn(fmt.Sprintf("writing to the Cluster what its upgrade waits for: %v", err))
 	}
 }
 

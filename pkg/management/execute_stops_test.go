@@ -151,28 +151,28 @@ func TestRunStopsAt(t *testing.T) {
 				_, err := x.advance(w.t.Context(), state.Cluster{})
 				return err
 			},
-			result{Err: "somebody deleted it", Moved: true},
+			result{Err: "it was deleted", Moved: true},
 		},
 		"a cluster that is being deleted": {
-			func(w *world, x *execution) error { w.seen.Deleting = true; return of(w, x) }, result{Err: "somebody deleted it", Moved: true},
+			func(w *world, x *execution) error { w.seen.Deleting = true; return of(w, x) }, result{Err: "it was deleted", Moved: true},
 		},
 		"another version": {
 			func(w *world, x *execution) error {
 				w.seen.ControlPlane.Version = rollouttest.Versions("v1.34.1").ControlPlane
 				return of(w, x)
 			},
-			result{Err: "somebody changed KubeadmControlPlane/c: its version is v1.34.1, and the plan has v1.33.1", Moved: true},
+			result{Err: "KubeadmControlPlane/c was changed by someone else: its version is v1.34.1, and the plan has v1.33.1", Moved: true},
 		},
 		"a group of which the MachineDeployment went away between the looks": {
 			func(w *world, x *execution) error { delete(w.Objects, "MachineDeployment/c-md-0"); return of(w, x) },
-			result{Err: "somebody deleted MachineDeployment/c-md-0", Moved: true, Writes: controlPlaneTo("v1.33.1")},
+			result{Err: "MachineDeployment/c-md-0 was deleted", Moved: true, Writes: controlPlaneTo("v1.33.1")},
 		},
 		"a group that would change in place and of which the MachineDeployment went away": {
 			func(w *world, _ *execution) error {
 				delete(w.Objects, "MachineDeployment/c-md-0")
 				return of(w, w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), everyWrite()["in place"]...)))
 			},
-			result{Err: "somebody deleted MachineDeployment/c-md-0", Moved: true},
+			result{Err: "MachineDeployment/c-md-0 was deleted", Moved: true},
 		},
 	}
 	for name, test := range tests {

@@ -14,7 +14,7 @@ import (
 )
 
 // errPostponed says that Cluster API takes no other version yet.
-var errPostponed = errors.New("Cluster API has not ended the upgrade before")
+var errPostponed = errors.New("Cluster API has not finished the previous upgrade")
 
 // maxEnding is how long Cluster API has time to end an upgrade all of whose parts are
 // there.

@@ -31,7 +31,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled) && err == context.Cause(ctx): //nolint:errorlint // it was waiting, and was doing nothing
 		return interrupted{}
 	case errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("interrupted while %w (%w); run the same command again to go on", err, context.Canceled)
+		return fmt.Errorf("interrupted while %w (%w); run the same command again to continue", err, context.Canceled)
 	case apierrors.IsForbidden(err):
 		return &RefusedError{Check: "privileges", Reason: fmt.Sprintf("%v; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig", err)}
 	case apierrors.IsUnauthorized(err):
@@ -49,7 +49,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 // told it to, down to the signal, is no use to people.
 type interrupted struct{}
 
-func (interrupted) Error() string { return "interrupted; run the same command again to go on" }
+func (interrupted) Error() string { return "interrupted; run the same command again to continue" }
 
 // Is makes it the error that the exit code depends on.
 func (interrupted) Is(target error) bool { return target == context.Canceled }

@@ -48,7 +48,7 @@ func TestExplain(t *testing.T) {
 		"unauthorized": {t.Context(), apierrors.NewUnauthorized("who?"), check("credentials")},
 		"interrupted":  {canceled, other, is(context.Canceled)},
 		"interrupted, waiting": {told, context.Cause(told), func(err error) bool {
-			return errors.Is(err, context.Canceled) && err.Error() == "interrupted; run the same command again to go on"
+			return errors.Is(err, context.Canceled) && err.Error() == "interrupted; run the same command again to continue"
 		}},
 		"deadline": {t.Context(), fmt.Errorf("reading: %w", context.DeadlineExceeded), is(ErrTimeout)},
 		"time is over": {over, fmt.Errorf("reading: %w", context.DeadlineExceeded), func(err error) bool {

@@ -75,7 +75,7 @@ func (c *Client) RegisterExtension(ctx context.Context, e Extension) ([]string, 
 		return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == found.Generation && len(found.Status.Handlers) > 0, nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		return nil, fmt.Errorf("ExtensionConfig %s is registered, and Cluster API has not found its handlers within %s: %s; look whether its address %s can be reached from there, and whether the feature gate RuntimeSDK is on",
+		return nil, fmt.Errorf("ExtensionConfig %s is registered, and Cluster API has not found its handlers within %s: %s; check that its address %s can be reached from there, and that the feature gate RuntimeSDK is on",
 			e.Name, maxDiscovery, observe.Reason(found.Status.Conditions, runtimev1.ExtensionConfigDiscoveredCondition), e.URL)
 	}
 	if err != nil {
@@ -187,7 +187,7 @@ type ExtensionError struct {
 
 func (e *ExtensionError) Error() string {
 	_, config, _ := strings.Cut(e.Extension, ".")
-	return fmt.Sprintf("the runtime extension %s, which the ClusterClass has its upgrade plans from, could not be asked: %v; see that it runs, and that it can be reached at the address in ExtensionConfig %s", e.Extension, e.Err, config)
+	return fmt.Sprintf("the runtime extension %s, which makes the upgrade plans of the ClusterClass, could not be called: %v; check that it is running and can be reached at the address in ExtensionConfig %s", e.Extension, e.Err, config)
 }
 
 func (e *ExtensionError) Unwrap() error { return e.Err }

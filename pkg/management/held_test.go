@@ -23,8 +23,8 @@ import (
 // the last renewal.
 func TestStillHeld(t *testing.T) {
 	t.Parallel()
-	const works = " works on cluster ns/c now, so this run wrote nothing more; what it began goes on"
-	const nobody = "the lock of cluster ns/c was taken away from this run, so it wrote nothing more; what it began goes on"
+	const works = " works on cluster ns/c now, so this run wrote nothing more; what it started continues"
+	const nobody = "the lock of cluster ns/c was taken over, so this run wrote nothing more; what it started continues"
 	tests := map[string]struct {
 		then func(l *leases)
 		want string
@@ -155,7 +155,7 @@ func TestRunLeavesNobodyBehind(t *testing.T) {
 	w := newWorld(t, rollouttest.Versions("v1.32.1"))
 	w.seen.Others = []state.Other{{Object: "Machine/x", Version: rollouttest.Versions("v1.29.1").ControlPlane}}
 	x := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1"), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
-	want := &rollout.StalePlanError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old beside a control plane at v1.33.1; upgrade or delete it"}}
+	want := &rollout.StalePlanError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old for a control plane at v1.33.1; upgrade or delete it"}}
 	var got *rollout.StalePlanError
 	errors.As(beginAndAdvance(t.Context(), w, x), &got)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -188,7 +188,7 @@ func TestTurns(t *testing.T) {
 				l.groupHeldBy(group, "another")
 			}
 		}, 0, []Turn{another("md-0"), another("md-1")}, ""},
-		"without any answer": {func(l *leases) { l.answer(func(context.Context, string) error { return errors.New("no") }) }, 0, nil, "looking who works on cluster ns/c: no"},
+		"without any answer": {func(l *leases) { l.answer(func(context.Context, string) error { return errors.New("no") }) }, 0, nil, "looking up who works on cluster ns/c: no"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestRunEndsThoughNothingCanBeRemoved(t *testing.T) {
 			var warned []string
 			x.Warn = func(text string) { warned = append(warned, text) }
 			err := x.finish(t.Context())
-			want := []string{"the upgrade is done, and what it no longer needs could not be removed: deleting DevMachineTemplate/old, which is no longer used: no"}
+			want := []string{"the upgrade is done, but objects that it no longer needs could not be removed: deleting DevMachineTemplate/old, which is no longer used: no"}
 			if moved {
 				want = nil
 			}

@@ -74,7 +74,7 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 		return nil, c.explain(ctx, fmt.Errorf("releasing cluster %s: %w", key, err))
 	}
 	if err := c.forgetHeld(ctx, key, cluster, lifted); err != nil {
-		return nil, c.explain(ctx, fmt.Errorf("taking condition %s of cluster %s away: %w", v1alpha1.HeldCondition, key, err))
+		return nil, c.explain(ctx, fmt.Errorf("removing condition %s from cluster %s: %w", v1alpha1.HeldCondition, key, err))
 	}
 	for _, hold := range lifted {
 		c.recordEvent(ctx, key, string(cluster.UID), "Released", fmt.Sprintf("%s lifted what was %s", person(), hold))

@@ -60,11 +60,11 @@ type LockedError struct {
 func (e *LockedError) Error() string {
 	switch {
 	case e.Lost && e.Holder == "":
-		return fmt.Sprintf("the lock of %s was taken away from this run, so it wrote nothing more; what it began goes on", e.What())
+		return fmt.Sprintf("the lock of %s was taken over, so this run wrote nothing more; what it started continues", e.What())
 	case e.Lost:
-		return fmt.Sprintf("%s now, so this run wrote nothing more; what it began goes on", e.Turn)
+		return fmt.Sprintf("%s now, so this run wrote nothing more; what it started continues", e.Turn)
 	}
-	return fmt.Sprintf("%s, at least until %s; wait until it is done, or end its turn with --take-over", e.Turn, e.Until.Format(time.TimeOnly))
+	return fmt.Sprintf("%s, at least until %s; wait until it is done, or take over its lock with --take-over", e.Turn, e.Until.Format(time.TimeOnly))
 }
 
 // Lock gives this run what it claims of a cluster, until the returned function is
@@ -294,7 +294,7 @@ func (l *lock) unrenewed(ctx context.Context, err error) error {
 	if lost := l.taken(ctx); lost != nil {
 		return lost
 	}
-	return fmt.Errorf("the lock of cluster %s could not be renewed, so this run stops writing; run the same command again to go on: %v", l.key, l.c.explain(ctx, err)) //nolint:errorlint // see above
+	return fmt.Errorf("the lock of cluster %s could not be renewed, so this run stops writing; run the same command again to continue: %v", l.key, l.c.explain(ctx, err)) //nolint:errorlint // see above
 }
 
 // renewOnce renews the lock, with no more time than is left. It returns also
@@ -354,7 +354,7 @@ func (c *Client) whileHeld(ctx context.Context, write func() error) error {
 func (c *Client) Turns(ctx context.Context, key client.ObjectKey) ([]Turn, error) {
 	leases, err := c.leasesOf(ctx, key)
 	if err != nil {
-		return nil, c.explain(ctx, fmt.Errorf("looking who works on cluster %s: %w", key, err))
+		return nil, c.explain(ctx, fmt.Errorf("looking up who works on cluster %s: %w", key, err))
 	}
 	o := c.opts()
 	var turns []Turn

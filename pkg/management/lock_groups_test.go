@@ -22,7 +22,7 @@ func TestLocksExclude(t *testing.T) {
 	}
 	until := time.Date(2000, 1, 1, 0, 0, 19, 0, time.UTC).Local().Format(time.TimeOnly) // it is renewed after 4.5 s
 	works := func(on string) string {
-		return "another works on " + on + ", at least until " + until + "; wait until it is done, or end its turn with --take-over"
+		return "another works on " + on + ", at least until " + until + "; wait until it is done, or take over its lock with --take-over"
 	}
 	const cluster, md0, md1 = "cluster ns/c", "worker node group md-0 of cluster ns/c", "worker node group md-1 of cluster ns/c"
 	another := []string{"another"}
@@ -114,7 +114,7 @@ func TestLocksOfTheDead(t *testing.T) {
 				}
 				mine := l.lease(leaseName("c", test.mine.lockedGroups()[0]))
 				err := stillHeld(context.WithValue(t.Context(), lockKey{}, asleep))
-				if want := holder(mine.Spec) + " works on " + test.lost + " now, so this run wrote nothing more; what it began goes on"; err == nil || err.Error() != want {
+				if want := holder(mine.Spec) + " works on " + test.lost + " now, so this run wrote nothing more; what it started continues"; err == nil || err.Error() != want {
 					t.Errorf("the dead one that wakes up: %v, want %s", err, want)
 				}
 			})

@@ -61,7 +61,7 @@ func lost(held context.Context) locked {
 func TestLockIsAcquired(t *testing.T) {
 	t.Parallel()
 	const works = "another works on cluster ns/c, at least until "
-	const remedy = "; wait until it is done, or end its turn with --take-over"
+	const remedy = "; wait until it is done, or take over its lock with --take-over"
 	at := func(after time.Duration) string { // synctest begins at midnight UTC of 2000-01-01
 		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(after).Local().Format(time.TimeOnly)
 	}
@@ -170,7 +170,7 @@ func TestLockIsAcquired(t *testing.T) {
 		},
 		"the command is stopped while it waits": {
 			false, canceled, func(l *leases) { l.heldBy("another") },
-			locked{Err: "interrupted; run the same command again to go on", After: 3500 * time.Millisecond, Waiting: []string{"another"}},
+			locked{Err: "interrupted; run the same command again to continue", After: 3500 * time.Millisecond, Waiting: []string{"another"}},
 		},
 		"the time of the command is over": {false, ending, func(l *leases) { l.heldBy("another") }, locked{Err: "timed out", After: 3500 * time.Millisecond, Waiting: []string{"another"}}},
 	}
@@ -269,9 +269,9 @@ func TestLockIsLost(t *testing.T) {
 			})
 		}
 	}
-	const gone = " works on cluster ns/c now, so this run wrote nothing more; what it began goes on"
-	const nobody = "the lock of cluster ns/c was taken away from this run, so it wrote nothing more; what it began goes on"
-	const notRenewed = "the lock of cluster ns/c could not be renewed, so this run stops writing; run the same command again to go on: "
+	const gone = " works on cluster ns/c now, so this run wrote nothing more; what it started continues"
+	const nobody = "the lock of cluster ns/c was taken over, so this run wrote nothing more; what it started continues"
+	const notRenewed = "the lock of cluster ns/c could not be renewed, so this run stops writing; run the same command again to continue: "
 	tests := map[string]struct {
 		then func(l *leases)
 		want locked

@@ -39,7 +39,7 @@ type PreflightError struct {
 	Cluster  string
 	Findings []plan.Finding
 	// Step is the one that the run did not begin after it had Waited for so long; it is
-	// empty where nothing was begun.
+	// empty where nothing was started.
 	Step   string
 	Waited time.Duration
 }
@@ -47,9 +47,9 @@ type PreflightError struct {
 func (e *PreflightError) Error() string {
 	var b strings.Builder
 	if e.Step == "" {
-		fmt.Fprintf(&b, "cluster %s cannot be upgraded as it is; --skip-preflight NAME leaves a check out", e.Cluster)
+		fmt.Fprintf(&b, "cluster %s cannot be upgraded in its current state; --skip-preflight NAME skips a check", e.Cluster)
 	} else {
-		fmt.Fprintf(&b, "cluster %s: %s did not begin, since the cluster was not healthy after %s of waiting; mend it and run the same command again, or go on as it is with --skip-preflight %s", e.Cluster, e.Step, e.Waited, CheckHealth)
+		fmt.Fprintf(&b, "cluster %s: %s did not start, because the cluster was not healthy after waiting %s; fix it and run the same command again, or continue as it is with --skip-preflight %s", e.Cluster, e.Step, e.Waited, CheckHealth)
 	}
 	for _, finding := range e.Findings {
 		fmt.Fprintf(&b, "\n  %s: %s", finding.Check, finding.Reason)
@@ -101,7 +101,7 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 		})
 	}
 	if err := tasks.Wait(); err != nil {
-		return c.explain(ctx, fmt.Errorf("looking whether cluster %s can be upgraded: %w", key, err))
+		return c.explain(ctx, fmt.Errorf("checking whether cluster %s can be upgraded: %w", key, err))
 	}
 	refused := &PreflightError{Cluster: key.String()}
 	for i, reasons := range found {
@@ -188,7 +188,7 @@ func healthReasons(cluster state.Cluster, parts []state.Part) []string {
 		reasons = append(reasons, "infrastructure: "+cluster.Infrastructure)
 	}
 	for _, part := range parts {
-		reasons = append(reasons, part.Waiting()+"; mend it first: an upgrade takes further machines away")
+		reasons = append(reasons, part.Waiting()+"; fix it first: an upgrade takes more machines away")
 	}
 	return reasons
 }

@@ -87,7 +87,7 @@ func TestUnhealthy(t *testing.T) {
 	sick := func(c *state.Cluster) { c.WorkerNodeGroups[1].Machines[1].Ready = false }
 	short := func(c *state.Cluster) { c.ControlPlane.Replicas = 3 }
 	const (
-		mend    = "; mend it first: an upgrade takes further machines away"
+		mend    = "; fix it first: an upgrade takes more machines away"
 		isSick  = "md-1: 1 of 2 machines ready at v1.33.1; machine md-1-b is Running and not ready yet" + mend
 		isShort = "control-plane: 1 of 3 machines ready at v1.33.1" + mend
 	)
@@ -140,7 +140,7 @@ func TestUnhealthyForOneGroup(t *testing.T) {
 		t.Errorf("another group stands in the way: %s", got)
 	}
 	cluster.ControlPlane.Replicas = 3
-	want := []string{"control-plane: 1 of 3 machines ready at v1.33.1; mend it first: an upgrade takes further machines away"}
+	want := []string{"control-plane: 1 of 3 machines ready at v1.33.1; fix it first: an upgrade takes more machines away"}
 	if diff := cmp.Diff(want, unhealthy(cluster, p, PreflightOptions{Groups: []string{"md-0"}})); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
@@ -154,7 +154,7 @@ func TestUnhealthyForWantOfATemplate(t *testing.T) {
 	group := &cluster.WorkerNodeGroups[1]
 	group.Machines, group.Blocked, group.Reason = group.Machines[:1], true, "no template"
 	p := plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}
-	want := []string{"md-1: 1 of 2 machines ready at v1.33.1; no template; mend it first: an upgrade takes further machines away"}
+	want := []string{"md-1: 1 of 2 machines ready at v1.33.1; no template; fix it first: an upgrade takes more machines away"}
 	if diff := cmp.Diff(want, unhealthy(cluster, p, PreflightOptions{Restored: []string{"md-0"}})); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
@@ -176,7 +176,7 @@ func TestPreflight(t *testing.T) {
 		isPaused = "\n  paused: Cluster/c is paused, so Cluster API would do nothing: set spec.paused to false"
 		isSick   = "\n  health: infrastructure: no network"
 		image    = "\n  node-image: there is none"
-		head     = "cluster ns/c cannot be upgraded as it is; --skip-preflight NAME leaves a check out"
+		head     = "cluster ns/c cannot be upgraded in its current state; --skip-preflight NAME skips a check"
 	)
 	bad := quietCluster()
 	bad.Paused, bad.Infrastructure = true, "no network"
@@ -195,7 +195,7 @@ func TestPreflight(t *testing.T) {
 		"without one":              {cluster: bad, known: known, skip: []string{CheckPaused}, want: head + isSick + image},
 		"without all":              {cluster: bad, known: known, skip: append(Checks(), "node-image"), mayNot: "machinedeployments"},
 		"known only":               {cluster: quietCluster(), known: known, want: head + image},
-		"a check that is no check": {cluster: bad, err: errors.New("no answer"), want: "looking whether cluster ns/c can be upgraded: asking for the privilege to get clusters: no answer"},
+		"a check that is no check": {cluster: bad, err: errors.New("no answer"), want: "checking whether cluster ns/c can be upgraded: checking the privilege to get clusters: no answer"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestDryRunNamesAllConflicts(t *testing.T) {
 		}
 		return apierrors.NewApplyConflict(causes, "conflicts")
 	}
-	const head = "others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts"
+	const head = "other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts"
 	twice := []rollout.Objects{desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1")), desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))}
 	tests := map[string]struct {
 		errs map[string]error // by Kind
@@ -356,9 +356,9 @@ func described(objects []*unstructured.Unstructured) []string {
 // TestExplainsUnhealthy: a step that did not begin is told like a preflight.
 func TestExplainsUnhealthy(t *testing.T) {
 	t.Parallel()
-	const want = "cluster ns/c: step 2 of 2 (the control plane from v1.34.1 to v1.35.1) did not begin, since the cluster was not healthy after 10m0s of waiting; mend it and run the same command again, or go on as it is with --skip-preflight health" +
+	const want = "cluster ns/c: step 2 of 2 (the control plane from v1.34.1 to v1.35.1) did not start, because the cluster was not healthy after waiting 10m0s; fix it and run the same command again, or continue as it is with --skip-preflight health" +
 		"\n  health: infrastructure: no network" +
-		"\n  health: md-0: 0 of 1 machines ready at v1.33.1; mend it first: an upgrade takes further machines away"
+		"\n  health: md-0: 0 of 1 machines ready at v1.33.1; fix it first: an upgrade takes more machines away"
 	cluster := quietCluster()
 	cluster.Infrastructure = "no network"
 	cluster.WorkerNodeGroups[0].Machines = nil

@@ -84,7 +84,7 @@ func (c *Client) missingPrivileges(ctx context.Context, namespace string, wanted
 					ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: privilege.group, Resource: privilege.resource},
 				}}
 				if err := c.Create(ctx, review); err != nil {
-					return fmt.Errorf("asking for the privilege to %s %s: %w", verb, privilege.resource, err)
+					return fmt.Errorf("checking the privilege to %s %s: %w", verb, privilege.resource, err)
 				}
 				if !review.Status.Allowed {
 					missing[i] = append(missing[i], verb)
@@ -118,7 +118,7 @@ func (c *Client) clusterAPITooOld() ([]string, error) {
 	if err != nil || found {
 		return nil, err
 	}
-	return []string{"the management cluster has a Cluster API before 1.14; upgrade it, for instance with 'clusterctl upgrade apply'"}, nil
+	return []string{"the management cluster runs a Cluster API older than 1.14; upgrade it, for instance with 'clusterctl upgrade apply'"}, nil
 }
 
 // jsonSchema is as much of a JSON Schema as says which fields there are.

@@ -69,7 +69,7 @@ func TestMissingPrivileges(t *testing.T) {
 			"the user of this kubeconfig may not watch machines.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac",
 			"the user of this kubeconfig may not get secrets in namespace ns; give it the privileges in config/rbac",
 		}},
-		"who knows": {errors.New("no answer"), []string{"error: asking for the privilege to update leases: no answer"}},
+		"who knows": {errors.New("no answer"), []string{"error: checking the privilege to update leases: no answer"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestClusterAPITooOld(t *testing.T) {
 		isNew    = `{"spec":{},"status":{"type":"object","properties":{"controlPlane":{"properties":{"upgradePlan":{"type":"array"},"versions":{}}}}}}`
 		isOld    = `{"spec":{},"status":{"type":"object","properties":{"controlPlane":{"properties":{"versions":{}}},"upgradePlan":{}}}}`
 		noStatus = `{"spec":{"properties":{"controlPlane":{"properties":{"upgradePlan":{}}}}}}`
-		tooOld   = "the management cluster has a Cluster API before 1.14; upgrade it, for instance with 'clusterctl upgrade apply'"
+		tooOld   = "the management cluster runs a Cluster API older than 1.14; upgrade it, for instance with 'clusterctl upgrade apply'"
 	)
 	tests := map[string]struct {
 		group, document string

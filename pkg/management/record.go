@@ -68,7 +68,7 @@ func (c *Client) Record(ctx context.Context, key client.ObjectKey) (Record, bool
 		return Record{}, false, refusedRecord(key, newer)
 	}
 	if err != nil {
-		return Record{}, false, fmt.Errorf("reading the record of cluster %s in Secret %s: %w; delete it if it cannot be mended: the next upgrade writes it anew", key, secret.Name, err)
+		return Record{}, false, fmt.Errorf("reading the record of cluster %s in Secret %s: %w; delete it if it cannot be repaired: the next upgrade writes a new one", key, secret.Name, err)
 	}
 	return record, true, nil
 }

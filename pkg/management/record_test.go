@@ -164,7 +164,7 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 		Err, Check string
 		Written    bool
 	}
-	const damaged = "reading the record of cluster ns/c in Secret c-clusterctl-x: %s; delete it if it cannot be mended: the next upgrade writes it anew"
+	const damaged = "reading the record of cluster ns/c in Secret c-clusterctl-x: %s; delete it if it cannot be repaired: the next upgrade writes a new one"
 	newer := func(version int) result {
 		return result{Err: fmt.Sprintf("cluster ns/c was last changed by a newer clusterctl-x: this one does not understand its record (version %d; it knows 1); use the newer one", version), Check: "newer-record"}
 	}

@@ -17,7 +17,7 @@ type StuckError struct {
 }
 
 func (e *StuckError) Error() string {
-	return fmt.Sprintf("cluster %s waits for %s; nothing changes by itself, since no MachineHealthCheck covers the machine: mend the cause, delete Machine/%s in the management cluster, and run the same command again",
+	return fmt.Sprintf("cluster %s waits for %s; nothing will change by itself, because no MachineHealthCheck covers the machine: fix the cause, delete Machine/%s in the management cluster, and run the same command again",
 		e.Cluster, e.Waiting, strings.Join(e.Machines, ", Machine/"))
 }
 

@@ -37,7 +37,7 @@ func (c *Client) TakesVersions(ctx context.Context, key client.ObjectKey, versio
 		return false, nil // whatever else is wrong is told when the upgrade is rehearsed
 	}
 	if err != nil {
-		return false, c.explain(ctx, fmt.Errorf("asking whether Cluster API takes versions for groups of cluster %s: %w", key, err))
+		return false, c.explain(ctx, fmt.Errorf("checking whether Cluster API accepts versions for groups of cluster %s: %w", key, err))
 	}
 	taken := false
 	err = editEntries(cluster, func(_ string, entry map[string]any) (bool, error) {

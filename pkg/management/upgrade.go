@@ -71,7 +71,7 @@ func fits(upgrade Upgrade, cluster state.Cluster) error {
 	made := upgrade.Plan.Metadata
 	moved := &rollout.StalePlanError{Cluster: made.Namespace + "/" + made.Name}
 	if cluster.Name == "" || made.UID != cluster.UID {
-		moved.Reasons = []string{"the cluster was deleted, or is another one of the same name"}
+		moved.Reasons = []string{"the cluster was deleted, or replaced by another one of the same name"}
 		return moved
 	}
 	if cluster.Deleting {
@@ -103,7 +103,7 @@ func (x *execution) prune(ctx context.Context, last rollout.Objects) {
 		kinds = prunedTemplates(keep)
 	}
 	if err := x.c.prune(ctx, x.key, keep, kinds); err != nil {
-		x.Warn(fmt.Sprintf("the upgrade is done, and what it no longer needs could not be removed: %v", err))
+		x.Warn(fmt.Sprintf("the upgrade is done, but objects that it no longer needs could not be removed: %v", err))
 	}
 }
 
@@ -116,10 +116,10 @@ func (x *execution) unchanged(ctx context.Context, wrote []*unstructured.Unstruc
 	moved := &rollout.StalePlanError{Cluster: x.key.String()}
 	for _, change := range all {
 		for _, field := range change.Fields {
-			moved.Reasons = append(moved.Reasons, fmt.Sprintf("somebody changed %s: %s", change.Object, field))
+			moved.Reasons = append(moved.Reasons, fmt.Sprintf("%s was changed by someone else: %s", change.Object, field))
 		}
 		if change.Action == Created {
-			moved.Reasons = append(moved.Reasons, "somebody deleted "+change.Object)
+			moved.Reasons = append(moved.Reasons, change.Object+" was deleted")
 		}
 	}
 	if len(moved.Reasons) > 0 {

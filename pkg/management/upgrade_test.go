@@ -21,7 +21,7 @@ const movedHead = "cluster ns/c has changed since the plan was made; run the sam
 // TestFits: a plan is for one cluster at one moment, and for no other.
 func TestFits(t *testing.T) {
 	t.Parallel()
-	const another = "\n  the cluster was deleted, or is another one of the same name"
+	const another = "\n  the cluster was deleted, or replaced by another one of the same name"
 	tests := map[string]struct {
 		change func(*state.Cluster)
 		want   []string
@@ -97,7 +97,7 @@ func TestUpgradeOfAnotherCluster(t *testing.T) {
 		// Everything else would be a call of nothing at all.
 	})
 	err := stop.Upgrade(t.Context(), clusterKey(), Upgrade{Program: rollout.Program{Plan: plan.Plan{Metadata: plan.Metadata{Name: "c", Namespace: "ns", UID: "uid"}}}})
-	if want := movedHead + "\n  the cluster was deleted, or is another one of the same name"; err == nil || err.Error() != want {
+	if want := movedHead + "\n  the cluster was deleted, or replaced by another one of the same name"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }
@@ -125,10 +125,10 @@ func TestUnchanged(t *testing.T) {
 			set(w, "MachineDeployment/c-b", int64(7), "spec", "replicas")
 			set(w, "KubeadmControlPlane/c", int64(3), "spec", "replicas")
 			delete(w.Objects, "MachineHealthCheck/c-d")
-		}, movedHead + "\n  somebody changed MachineDeployment/c-a: spec.template.spec.version would become v1.33.1" +
-			"\n  somebody changed MachineDeployment/c-b: spec.replicas would become 1" +
-			"\n  somebody changed KubeadmControlPlane/c: spec.replicas would become 1" +
-			"\n  somebody deleted MachineHealthCheck/c-d"},
+		}, movedHead + "\n  MachineDeployment/c-a was changed by someone else: spec.template.spec.version would become v1.33.1" +
+			"\n  MachineDeployment/c-b was changed by someone else: spec.replicas would become 1" +
+			"\n  KubeadmControlPlane/c was changed by someone else: spec.replicas would become 1" +
+			"\n  MachineHealthCheck/c-d was deleted"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -135,7 +135,7 @@ func (p *planner) blocked() []string {
 	for _, machine := range p.in.Start.Unmanaged {
 		for at := range p.path.last() {
 			if next := p.path.versions[at+1]; p.path.policy.TooOld(next, machine.Version) {
-				reasons = append(reasons, fmt.Sprintf("control plane: it cannot go to %s, for %s, which this file does not name, is at %s; the farthest is %s as long as it is there: upgrade or delete it",
+				reasons = append(reasons, fmt.Sprintf("control plane: it cannot go to %s, because %s, which this file does not name, is at %s; while that is there, it can go to %s at most: upgrade or delete it",
 					next, machine.Object, machine.Version, p.path.versions[at]))
 				break
 			}
@@ -161,7 +161,7 @@ func (p *planner) schedule() (map[string][]rollout, []string) {
 		gets := !exists || m.from != m.to
 		switch {
 		case m.to.Before(m.from):
-			reasons = append(reasons, fmt.Sprintf("group %s: %s is older than %s, which it has already; nothing moves down: use %s or newer", group.Name, m.to, m.from, m.from))
+			reasons = append(reasons, fmt.Sprintf("group %s: %s is older than %s, which it already has; downgrades are not supported: use %s or newer", group.Name, m.to, m.from, m.from))
 		case !possible, gets && p.path.policy.Check(p.in.Target.ControlPlane, m.to) != nil:
 			reasons = append(reasons, p.stuck(group.Name, m.to))
 		}
@@ -187,10 +187,10 @@ func (p *planner) stuck(group string, version v1alpha1.Version) string {
 		switch {
 		case !policy.TooOld(controlPlane, version):
 		case i == 0:
-			return fmt.Sprintf("group %s: %s is too old already beside the control plane: it %v; let the group go to %s or newer",
+			return fmt.Sprintf("group %s: %s is already too old for the control plane: it %v; upgrade the group to %s or newer",
 				group, version, policy.Check(controlPlane, version), policy.Oldest(target))
 		default:
-			return fmt.Sprintf("group %s: it stays at %s, and the control plane cannot go to %s then: %v; the farthest is %s, or let the group go to %s or newer",
+			return fmt.Sprintf("group %s: it stays at %s, so the control plane cannot go to %s: the group %v; use %s at most, or upgrade the group to %s or newer",
 				group, version, controlPlane, policy.Check(controlPlane, version), p.path.versions[i-1], policy.Oldest(target))
 		}
 	}

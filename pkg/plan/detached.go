@@ -54,7 +54,7 @@ func (p *planner) unreachable() []string {
 	for _, group := range p.groupsMovedBy(byRun) {
 		for _, rollout := range p.rollouts[group.Name] {
 			if !p.boundary(rollout.at) {
-				reasons = append(reasons, fmt.Sprintf("group %s: it would have to go to %s while the control plane is at %s, and Cluster API, on its way to %s already, does not stop there; wait until it has come to its end, and pin the group then",
+				reasons = append(reasons, fmt.Sprintf("group %s: it would have to go to %s while the control plane is at %s, but Cluster API, already upgrading to %s, does not stop there; wait until that upgrade is done, then pin the group",
 					group.Name, rollout.to, p.path.versions[rollout.at], p.in.TopologyPath.From))
 				break
 			}
@@ -103,7 +103,7 @@ func (p *planner) returnAtTheEnd() []Step {
 // giveBack returns a step for the chosen of the groups that are no longer pinned, at
 // the versions that they have then.
 func (p *planner) giveBack(chosen func(TargetGroup) bool, versions v1alpha1.ClusterVersions) []Step {
-	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API takes it along again"}
+	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API upgrades it with the cluster again"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]
 		if group.Pinned || !part.Detached && !part.Between || !chosen(group) {
@@ -150,7 +150,7 @@ func (p *planner) notes() []string {
 	var notes []string
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		if p.outside(group) {
-			notes = append(notes, fmt.Sprintf("%s is pinned at %s: the control plane cannot go beyond %s, and no change of the class reaches the group but by 'upgrade cluster'",
+			notes = append(notes, fmt.Sprintf("%s is pinned at %s: the control plane cannot go beyond %s, and changes of the class reach the group only through 'upgrade cluster'",
 				group.Name, group.Version, p.path.policy.Newest(group.Version)))
 		}
 	}

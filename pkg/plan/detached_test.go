@@ -129,7 +129,7 @@ func TestPins(t *testing.T) {
 			with(input("1.33", "1.34", "a 1.33 1.34", "b 1.33 1.33"), chain("1.34/1.34"), from("1.33"), detached("b"), underWay("b", "1.32", 2, 1)),
 			[]string{"Workers (beside) (under way): b 1.32->1.33", "ControlPlane: 1.33->1.34", "Workers: a 1.33->1.34"},
 		},
-		"other machines for a pinned group, of which its class has others": {
+		"new machines for a pinned group, of which its class has others": {
 			with(input("1.33", "1.33", "a 1.33 1.33", "b 1.32 1.32"), chain(), from("1.33"), detached("b"), changed("b", "x", ""), changed("a", "y", "")),
 			[]string{"Template (beside): b 1.32->1.32", "Template (beside): a 1.33->1.33"},
 		},
@@ -137,11 +137,11 @@ func TestPins(t *testing.T) {
 	testImpossible(t, map[string]impossible{
 		"in the middle of an upgrade": {
 			with(input("1.33", "1.35", "a 1.31 1.35", "b 1.31 1.34"), chain("1.34 1.35/1.34 1.35"), from("1.35")),
-			[]string{"group b: it would have to go to v1.34.0 while the control plane is at v1.34.0, and Cluster API, on its way to v1.35.0 already, does not stop there; wait until it has come to its end, and pin the group then"},
+			[]string{"group b: it would have to go to v1.34.0 while the control plane is at v1.34.0, but Cluster API, already upgrading to v1.35.0, does not stop there; wait until that upgrade is done, then pin the group"},
 		},
 		"left behind by an upgrade under way": {
 			with(input("1.33", "1.35", "a 1.31 1.35", "b 1.31 1.31"), chain("1.34 1.35/1.34 1.35"), from("1.35")),
-			[]string{"group b: it stays at v1.31.0, and the control plane cannot go to v1.35.0 then: must not be more than 3 minors older than the control plane (v1.35.0); the farthest is v1.34.0, or let the group go to 1.32 or newer"},
+			[]string{"group b: it stays at v1.31.0, so the control plane cannot go to v1.35.0: the group must not be more than 3 minors older than the control plane (v1.35.0); use v1.34.0 at most, or upgrade the group to 1.32 or newer"},
 		},
 	})
 }

@@ -142,20 +142,20 @@ func TestWhy(t *testing.T) {
 	t.Parallel()
 	testPossible(t, reasons, map[string]possible{
 		"everything": {input("1.31", "1.35", "a 1.31 1.35", "b 1.28 1.33", "c - 1.32", "d 1.30 -"), []string{
-			"Workers: before the control plane goes to v1.32.0: b would be too old beside it",
+			"Workers: before the control plane goes to v1.32.0: b would be too old for it",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
 			"CreateWorkers: new in the spec",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
-			"RemoveWorkers: no longer in the spec, and too old beside a control plane at v1.34.0",
+			"RemoveWorkers: no longer in the spec, and too old for a control plane at v1.34.0",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
-			"Workers: before the control plane goes to v1.35.0: a, b would be too old beside it",
+			"Workers: before the control plane goes to v1.35.0: a, b would be too old for it",
 			"ControlPlane: the version that the spec asks for",
 			"Workers: the version that the spec asks for",
 		}},
 		"moved with others": {input("1.31", "1.35", "a 1.31 1.35", "b 1.30 1.35"), []string{
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
-			"Workers: before the control plane goes to v1.34.0: b would be too old beside it",
+			"Workers: before the control plane goes to v1.34.0: b would be too old for it",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
 			"ControlPlane: the version that the spec asks for",
 			"Workers: the version that the spec asks for",

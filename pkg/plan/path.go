@@ -25,7 +25,7 @@ func controlPlanePath(from, to v1alpha1.Version, releases []v1alpha1.Version) ([
 	case from == to:
 		return []v1alpha1.Version{from}, nil
 	case to.Before(from):
-		return nil, fmt.Errorf("control plane: %s is older than %s, which it has already; nothing moves down: use %s or newer", to, from, from)
+		return nil, fmt.Errorf("control plane: %s is older than %s, which it already has; downgrades are not supported: use %s or newer", to, from, from)
 	case to.Minor().Major != from.Minor().Major:
 		return nil, fmt.Errorf("control plane: %s has another major version than %s, which it has; there is no upgrade between major versions", to, from)
 	}
@@ -33,7 +33,7 @@ func controlPlanePath(from, to v1alpha1.Version, releases []v1alpha1.Version) ([
 	path := append([]v1alpha1.Version{from}, between...)
 	if len(missing) > 0 {
 		reachable := slices.DeleteFunc(path, func(v v1alpha1.Version) bool { return v.Minor().Compare(missing[0]) > 0 })
-		return nil, fmt.Errorf("control plane: it goes from %s to %s one minor at a time, and there is no versions bundle of %s; use a file that has it by --bundles, or go no farther than %s",
+		return nil, fmt.Errorf("control plane: it goes from %s to %s one minor at a time, and there is no versions bundle of %s; use a file that has it with --bundles, or go no further than %s",
 			from, to, list(missing), reachable[len(reachable)-1].Minor())
 	}
 	return append(path, to), nil

@@ -217,7 +217,7 @@ func (s Step) about(part string, from, to v1alpha1.Version) string {
 	case RemoveWorkers:
 		return fmt.Sprintf("group %s is removed", part)
 	case Template:
-		return fmt.Sprintf("other machines for %s at %s", part, to)
+		return fmt.Sprintf("new machines for %s at %s", part, to)
 	case Detach:
 		return fmt.Sprintf("group %s is detached at %s", part, to)
 	case Return:
@@ -239,10 +239,10 @@ func (p Plan) Stale(now Plan) []string {
 	differ("name", p.Metadata.Namespace+"/"+p.Metadata.Name, now.Metadata.Namespace+"/"+now.Metadata.Name)
 	differ("uid", p.Metadata.UID, now.Metadata.UID)
 	if p.Metadata.Spec != now.Metadata.Spec {
-		reasons = append(reasons, "the file that describes the cluster is another one than the plan was made from")
+		reasons = append(reasons, "the file is not the one that the plan was made from")
 	}
 	reasons = append(reasons, p.Metadata.Moved(now.Metadata)...)
-	differ("control plane at the beginning", p.From.ControlPlane, now.From.ControlPlane)
+	differ("control plane at the start", p.From.ControlPlane, now.From.ControlPlane)
 	differ("number of steps", len(p.Steps), len(now.Steps))
 	if len(reasons) > 0 {
 		return reasons

@@ -54,10 +54,10 @@ func TestUnderWay(t *testing.T) {
 	})
 	testImpossible(t, map[string]impossible{
 		"the control plane does not turn round": {with(input("1.32", "1.31"), underWay("", "1.31", 3, 0)), []string{
-			"control plane: v1.31.0 is older than v1.32.0, which it has already; nothing moves down: use v1.32.0 or newer",
+			"control plane: v1.31.0 is older than v1.32.0, which it already has; downgrades are not supported: use v1.32.0 or newer",
 		}},
 		"a group goes farther than it is wanted": {with(input("1.34", "1.35", "a 1.34 1.33"), underWay("a", "1.31", 2, 1)), []string{
-			"group a: v1.33.0 is older than v1.34.0, which it has already; nothing moves down: use v1.34.0 or newer",
+			"group a: v1.33.0 is older than v1.34.0, which it already has; downgrades are not supported: use v1.34.0 or newer",
 		}},
 	})
 }
@@ -143,19 +143,19 @@ func TestGoesBack(t *testing.T) {
 	})
 	testImpossible(t, map[string]impossible{
 		"one of its machines became ready": {with(input("1.34", "1.34", "a 1.34 1.33"), underWay("a", "1.33", 2, 1)), []string{
-			"group a: v1.33.0 is older than v1.34.0, which it has already; nothing moves down: use v1.34.0 or newer",
+			"group a: v1.33.0 is older than v1.34.0, which it already has; downgrades are not supported: use v1.34.0 or newer",
 		}},
 		"to another version than its nodes run": {with(input("1.34", "1.34", "a 1.34 1.33"), underWay("a", "1.32", 3, 0)), []string{
-			"group a: v1.33.0 is older than v1.34.0, which it has already; nothing moves down: use v1.34.0 or newer",
+			"group a: v1.33.0 is older than v1.34.0, which it already has; downgrades are not supported: use v1.34.0 or newer",
 		}},
 		"to where the control plane would leave it behind": {with(input("1.34", "1.35", "a 1.34 1.31"), underWay("a", "1.31", 3, 0)), []string{
-			"group a: it stays at v1.31.0, and the control plane cannot go to v1.35.0 then: must not be more than 3 minors older than the control plane (v1.35.0); the farthest is v1.34.0, or let the group go to 1.32 or newer",
+			"group a: it stays at v1.31.0, so the control plane cannot go to v1.35.0: the group must not be more than 3 minors older than the control plane (v1.35.0); use v1.34.0 at most, or upgrade the group to 1.32 or newer",
 		}},
 		"nothing is to be replaced, and a node still reports the older version": {with(input("1.34", "1.34", "a 1.34 1.33"), underWay("a", "1.33", 0, 0)), []string{
-			"group a: v1.33.0 is older than v1.34.0, which it has already; nothing moves down: use v1.34.0 or newer",
+			"group a: v1.33.0 is older than v1.34.0, which it already has; downgrades are not supported: use v1.34.0 or newer",
 		}},
 		"its rollout is done": {input("1.34", "1.34", "a 1.34 1.33"), []string{
-			"group a: v1.33.0 is older than v1.34.0, which it has already; nothing moves down: use v1.34.0 or newer",
+			"group a: v1.33.0 is older than v1.34.0, which it already has; downgrades are not supported: use v1.34.0 or newer",
 		}},
 	})
 }

@@ -16,14 +16,14 @@ const Remedy = "'clusterctl-x plan upgrade --out' writes one"
 func Decode(name string, data []byte) (Plan, error) {
 	var header struct{ APIVersion, Kind string }
 	if err := yaml.Unmarshal(data, &header); err != nil || header.Kind != DocumentKind || header.APIVersion != v1alpha1.APIVersion {
-		return Plan{}, fmt.Errorf("%s is no plan of this version of clusterctl-x, which has apiVersion %s and kind %s; %s", name, v1alpha1.APIVersion, DocumentKind, Remedy)
+		return Plan{}, fmt.Errorf("%s is not a plan of this version of clusterctl-x, which has apiVersion %s and kind %s; %s", name, v1alpha1.APIVersion, DocumentKind, Remedy)
 	}
 	var saved Plan
 	if err := yaml.UnmarshalStrict(data, &saved); err != nil {
 		return Plan{}, fmt.Errorf("reading the plan %s: %w; %s", name, err, Remedy)
 	}
 	if saved.Metadata.UID == "" {
-		return Plan{}, fmt.Errorf("%s was made from two files, with --from: it knows no cluster that could follow it; make one of the cluster itself, without --from", name)
+		return Plan{}, fmt.Errorf("%s was made from two files, with --from, and belongs to no live cluster; make a plan without --from", name)
 	}
 	return saved, nil
 }

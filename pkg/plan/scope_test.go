@@ -96,11 +96,11 @@ func TestScopeNoPlan(t *testing.T) {
 	t.Parallel()
 	testImpossible(t, map[string]impossible{
 		"groups would be left behind by the control plane": {with(input("1.31", "1.35", "a 1.31 1.35", "b 1.30 1.35", "c 1.32 1.35"), controlPlaneOnly), []string{
-			"group a: it stays at v1.31.0, and the control plane cannot go to v1.35.0 then: must not be more than 3 minors older than the control plane (v1.35.0); the farthest is v1.34.0, or let the group go to 1.32 or newer",
-			"group b: it stays at v1.30.0, and the control plane cannot go to v1.34.0 then: must not be more than 3 minors older than the control plane (v1.34.0); the farthest is v1.33.0, or let the group go to 1.32 or newer",
+			"group a: it stays at v1.31.0, so the control plane cannot go to v1.35.0: the group must not be more than 3 minors older than the control plane (v1.35.0); use v1.34.0 at most, or upgrade the group to 1.32 or newer",
+			"group b: it stays at v1.30.0, so the control plane cannot go to v1.34.0: the group must not be more than 3 minors older than the control plane (v1.34.0); use v1.33.0 at most, or upgrade the group to 1.32 or newer",
 		}},
 		"a group that the file removes would be left behind": {with(input("1.31", "1.35", "a 1.31 -"), controlPlaneOnly), []string{
-			"group a: it stays at v1.31.0, and the control plane cannot go to v1.35.0 then: must not be more than 3 minors older than the control plane (v1.35.0); the farthest is v1.34.0, or let the group go to 1.32 or newer",
+			"group a: it stays at v1.31.0, so the control plane cannot go to v1.35.0: the group must not be more than 3 minors older than the control plane (v1.35.0); use v1.34.0 at most, or upgrade the group to 1.32 or newer",
 		}},
 		"a group before the control plane": {with(input("1.31", "1.34", "a 1.30 1.34", "b 1.30 1.34"), groupsOnly("a")), []string{
 			"group a: it cannot go to v1.34.0 before the control plane does, which is at v1.31.0; alone it can go to v1.31.0 at most: upgrade the control plane first, with --control-plane-only, or leave --worker-node-groups out",
@@ -112,7 +112,7 @@ func TestScopeNoPlan(t *testing.T) {
 			"group a: it cannot go to v1.32.0 before the control plane does, which is at v1.31.0; alone it can go to v1.31.0 at most: upgrade the control plane first, with --control-plane-only, or leave --worker-node-groups out",
 		}},
 		"a group down": {with(input("1.34", "1.35", "a 1.33 1.32"), groupsOnly("a")), []string{
-			"group a: v1.32.0 is older than v1.33.0, which it has already; nothing moves down: use v1.33.0 or newer",
+			"group a: v1.32.0 is older than v1.33.0, which it already has; downgrades are not supported: use v1.33.0 or newer",
 		}},
 	})
 }

@@ -137,7 +137,7 @@ func (s Step) LeavesBehind(c state.Cluster, policy skew.Policy) []string {
 	var reasons []string
 	check := func(object string, version v1alpha1.Version) {
 		if !version.IsZero() && policy.TooOld(s.To, version) && !policy.TooOld(s.From, version) {
-			reasons = append(reasons, fmt.Sprintf("%s is at %s, which would be too old beside a control plane at %s; upgrade or delete it", object, version, s.To))
+			reasons = append(reasons, fmt.Sprintf("%s is at %s, which would be too old for a control plane at %s; upgrade or delete it", object, version, s.To))
 		}
 	}
 	for _, group := range c.WorkerNodeGroups {

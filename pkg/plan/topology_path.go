@@ -188,7 +188,7 @@ func (p Plan) Unplanned(step int, c state.Cluster) string {
 		}
 	}
 	if len(differs) == 0 {
-		differs = []string{list(all) + ", which no step brings about together"}
+		differs = []string{list(all) + ", a combination that no step reaches"}
 	}
 	return "Cluster API deviates from the plan: " + list(differs)
 }

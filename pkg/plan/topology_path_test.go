@@ -79,7 +79,7 @@ func TestTopologyPathReasons(t *testing.T) {
 			with(input("1.31", "1.33", "a 1.31 1.33", "b 1.31 1.32"), chain("1.32/1.32", "1.33/1.33"), from("1.31"), detached("b")),
 			[]string{
 				"ControlPlane: on the way to v1.33.0: the control plane moves one minor at a time",
-				"Workers: before the topology gets its next version: Cluster API takes all parts to one first",
+				"Workers: before the topology gets its next version: Cluster API brings all parts to one version first",
 				"ControlPlane: the version that the spec asks for",
 				"Workers: the version that the spec asks for",
 				"Workers: the version that the spec asks for",
@@ -176,7 +176,7 @@ func TestUnplanned(t *testing.T) {
 		"the control plane": {"1.32.5 a=1.31", "control-plane is at v1.32.5, and the plan has v1.31.0, then v1.32.0, then v1.33.0"},
 		"a group":           {"1.32 a=1.32", "a is at v1.32.0, and the plan has v1.31.0, then v1.33.0"},
 		"a group of nobody": {"1.32 a=1.31 b=1.31", "b is at v1.31.0, and the plan has no such group"},
-		"both, apart":       {"1.31 a=1.33", "control-plane is at v1.31.0, a is at v1.33.0, which no step brings about together"},
+		"both, apart":       {"1.31 a=1.33", "control-plane is at v1.31.0, a is at v1.33.0, a combination that no step reaches"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +193,7 @@ func TestDeferred(t *testing.T) {
 	p := compute(t, with(input("1.31", "1.32", "a 1.31 1.32", "b 1.31 1.32", "c 1.31 1.32"), chain("1.32/1.32"), func(in *plan.Input) {
 		in.TopologyPath.Deferred = map[string]string{"b": "holdUpgradeSequence", "c": "holdUpgradeSequence of b"}
 	}))
-	want := "the version that the spec asks for; b waits until holdUpgradeSequence is taken away; c waits until holdUpgradeSequence of b is taken away"
+	want := "the version that the spec asks for; b waits until holdUpgradeSequence is removed; c waits until holdUpgradeSequence of b is removed"
 	if got := p.Steps[1].Reason; got != want {
 		t.Errorf("reason: %s", got)
 	}

@@ -84,7 +84,7 @@ func (p *planner) mergeUnderWay(all []Step) []Step {
 	if len(merged.WorkerNodeGroups) == len(underWay.WorkerNodeGroups) {
 		return all
 	}
-	merged.Reason += fmt.Sprintf("; beside what is under way already, at most %d groups at the same time", p.in.Concurrency)
+	merged.Reason += fmt.Sprintf("; with the rollouts already under way, at most %d groups at the same time", p.in.Concurrency)
 	steps := []Step{merged}
 	if next.WorkerNodeGroups = again; len(again) > 0 {
 		steps = append(steps, next)

@@ -82,7 +82,7 @@ func (p *planner) deferred(groups []Group) string {
 	text := ""
 	for _, group := range groups {
 		if why := p.in.TopologyPath.Deferred[group.Name]; why != "" {
-			text += fmt.Sprintf("; %s waits until %s is taken away", group.Name, why)
+			text += fmt.Sprintf("; %s waits until %s is removed", group.Name, why)
 		}
 	}
 	return text
@@ -115,13 +115,13 @@ func (p *planner) whyNow(at int, groups []Group, by mover) string {
 			}
 		}
 		if len(forced) > 0 {
-			return fmt.Sprintf("before the control plane goes to %s: %s would be too old beside it", next, list(forced))
+			return fmt.Sprintf("before the control plane goes to %s: %s would be too old for it", next, list(forced))
 		}
 	}
 	if slices.ContainsFunc(groups, func(g Group) bool {
 		return by == byTopology && g.To != p.in.Target.ControlPlane
 	}) {
-		return "before the topology gets its next version: Cluster API takes all parts to one first"
+		return "before the topology gets its next version: Cluster API brings all parts to one version first"
 	}
 	return "the version that the spec asks for"
 }
@@ -156,7 +156,7 @@ func (p *planner) arrivals(at int) Step {
 // forcedRemovals returns the groups that would be too old at the position after one.
 func (p *planner) forcedRemovals(at int) Step {
 	step := p.removalsOf(func(r removal) bool { return r.at == at && r.forced })
-	step.Reason += fmt.Sprintf(", and too old beside a control plane at %s", p.path.versions[min(at+1, p.path.last())])
+	step.Reason += fmt.Sprintf(", and too old for a control plane at %s", p.path.versions[min(at+1, p.path.last())])
 	return step
 }
 

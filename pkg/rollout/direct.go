@@ -75,7 +75,7 @@ func (t *turn) changedVersions(parts []string) []string {
 	var reasons []string
 	check := func(part state.Part, allowed ...v1alpha1.Version) {
 		if !slices.Contains(allowed, part.Version) {
-			reasons = append(reasons, fmt.Sprintf("somebody changed %s: its version is %s, and the plan has %s", part.Object, part.Version, allowed[len(allowed)-1]))
+			reasons = append(reasons, fmt.Sprintf("%s was changed by someone else: its version is %s, and the plan has %s", part.Object, part.Version, allowed[len(allowed)-1]))
 		}
 	}
 	for _, name := range parts {
@@ -89,7 +89,7 @@ func (t *turn) changedVersions(parts []string) []string {
 		case exists && stays:
 			check(part, before.WorkerNodeGroups[name], next)
 		case !exists && stays:
-			reasons = append(reasons, "somebody deleted the MachineDeployment of group "+name)
+			reasons = append(reasons, "the MachineDeployment of group "+name+" was deleted")
 		}
 	}
 	slices.Sort(reasons)

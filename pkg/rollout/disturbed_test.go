@@ -20,9 +20,9 @@ func TestUndisturbed(t *testing.T) {
 		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"),
 		rollouttest.Step(plan.CreateWorkers, "", "v1.33.1", "new"), rollouttest.Step(plan.RemoveWorkers, "v1.32.1", "", "old"))
 	changed := func(object, is, has string) string {
-		return "somebody changed " + object + ": its version is " + is + ", and the plan has " + has
+		return object + " was changed by someone else: its version is " + is + ", and the plan has " + has
 	}
-	const deleted = "somebody deleted the MachineDeployment of group "
+	deleted := func(group string) string { return "the MachineDeployment of group " + group + " was deleted" }
 	was := map[string]string{"md-0": "v1.32.1", "md-1": "v1.32.1", "old": "v1.32.1"}
 	with := func(base map[string]string, changes ...string) map[string]string {
 		groups := maps.Clone(base)
@@ -51,19 +51,19 @@ func TestUndisturbed(t *testing.T) {
 		"a group in its step, elsewhere":           {1, "v1.33.1", with(was, "md-0", "v1.32.9"), []string{changed("MachineDeployment/c-md-0", "v1.32.9", "v1.33.1")}},
 		"a group after its step, back":             {2, "v1.33.1", was, []string{changed("MachineDeployment/c-md-0", "v1.32.1", "v1.33.1")}},
 		"a group that has no step":                 {1, "v1.33.1", with(moved, "md-1", "v1.33.1"), []string{changed("MachineDeployment/c-md-1", "v1.33.1", "v1.32.1")}},
-		"a group without a step is deleted":        {0, "v1.32.1", with(was, "md-1", ""), []string{deleted + "md-1"}},
-		"a group is deleted in its step":           {1, "v1.33.1", with(was, "md-0", ""), []string{deleted + "md-0"}},
-		"a group is deleted before it is to be":    {2, "v1.33.1", with(moved, "old", ""), []string{deleted + "old"}},
+		"a group without a step is deleted":        {0, "v1.32.1", with(was, "md-1", ""), []string{deleted("md-1")}},
+		"a group is deleted in its step":           {1, "v1.33.1", with(was, "md-0", ""), []string{deleted("md-0")}},
+		"a group is deleted before it is to be":    {2, "v1.33.1", with(moved, "old", ""), []string{deleted("old")}},
 		"a new group is not there yet":             {2, "v1.33.1", moved, nil},
 		"a new group":                              {2, "v1.33.1", with(moved, "new", "v1.33.1"), nil},
-		"a new group is deleted after its step":    {3, "v1.33.1", moved, []string{deleted + "new"}},
+		"a new group is deleted after its step":    {3, "v1.33.1", moved, []string{deleted("new")}},
 		"a group that goes is still there":         {3, "v1.33.1", with(moved, "new", "v1.33.1"), nil},
 		"a group that goes, at whatever version":   {3, "v1.33.1", with(moved, "new", "v1.33.1", "old", "v1.33.1"), nil},
 		"a group that goes is gone":                {3, "v1.33.1", with(moved, "new", "v1.33.1", "old", ""), nil},
 		"a group that the plan does not know":      {0, "v1.32.1", with(was, "other", "v1.30.1"), nil},
 		"after the last step nothing is looked at": {4, "v1.35.1", map[string]string{}, nil},
 		"several, in the order of their names": {0, "v1.34.1", with(was, "old", "", "md-0", "v1.33.1"), []string{
-			changed("KubeadmControlPlane/c", "v1.34.1", "v1.33.1"), changed("MachineDeployment/c-md-0", "v1.33.1", "v1.32.1"), deleted + "old",
+			changed("KubeadmControlPlane/c", "v1.34.1", "v1.33.1"), changed("MachineDeployment/c-md-0", "v1.33.1", "v1.32.1"), deleted("old"),
 		}},
 	}
 	t.Run("of a run on one group", func(t *testing.T) {

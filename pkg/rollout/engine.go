@@ -69,7 +69,7 @@ func (e Engine) Next(cluster state.Cluster, at time.Time, p Progress) (Turn, err
 
 func (t *turn) next() (bool, error) {
 	if t.now.Name == "" || t.now.Deleting {
-		return false, t.stale("somebody deleted it")
+		return false, t.stale("it was deleted")
 	}
 	t.now = t.now.Claim(t.Claimed)
 	if reasons := t.driver.disturbed(t); len(reasons) > 0 {

@@ -57,7 +57,7 @@ func TestRunWaitsForHealth(t *testing.T) {
 		"the first step":                           {twoMinors()[:1], without, false, false},
 		"the first step beside a change":           {append([]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))}, twoMinors()[0]), without, false, false},
 		"after workers":                            {workersFirst, without, false, true},
-		"other machines for the control plane":     {[]plan.Step{twoMinors()[0], rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1")}, without, false, true},
+		"new machines for the control plane":       {[]plan.Step{twoMinors()[0], rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1")}, without, false, true},
 		"workers are next":                         {[]plan.Step{twoMinors()[0], rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")}, without, false, false},
 		"a machine comes that was asked for":       {append([]plan.Step{scaled}, twoMinors()...), booting, false, false},
 		"none of those is made that was asked for": {append([]plan.Step{scaled}, twoMinors()...), blocked, false, true},

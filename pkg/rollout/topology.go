@@ -160,7 +160,7 @@ func (t *turn) afterSegment(end int) error {
 		return t.stale(t.Plan.Unplanned(t.p.step, t.now))
 	}
 	if t.p.through >= end {
-		return t.stale(fmt.Sprintf("Cluster API is through with everything, and does not take step %d (%s)", t.p.step+1, t.step()))
+		return t.stale(fmt.Sprintf("Cluster API has finished everything and does not take step %d (%s)", t.p.step+1, t.step()))
 	}
 	err := t.nextSegment(max(t.p.step, t.p.through))
 	t.again = false // how Cluster API takes it is to be seen

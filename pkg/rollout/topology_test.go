@@ -127,7 +127,7 @@ func TestTopologyStops(t *testing.T) {
 	for name, cluster := range map[string]state.Cluster{"deleted": {}, "being deleted": deleting} {
 		w.seen = cluster
 		_, err := r.advance()
-		if moved := (*StalePlanError)(nil); !errors.As(err, &moved) || !slices.Equal(moved.Reasons, []string{"somebody deleted it"}) {
+		if moved := (*StalePlanError)(nil); !errors.As(err, &moved) || !slices.Equal(moved.Reasons, []string{"it was deleted"}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -84,11 +84,11 @@ func (tr transfer) obstacles(c state.Cluster) []string {
 	var reasons []string
 	for _, group := range tr.groups {
 		if _, exists := c.Group(group.Group); !exists {
-			reasons = append(reasons, "somebody deleted the MachineDeployment of group "+group.Group)
+			reasons = append(reasons, "the MachineDeployment of group "+group.Group+" was deleted")
 		}
 	}
 	if c.Paused && c.Pause == nil {
-		reasons = append(reasons, "somebody paused it")
+		reasons = append(reasons, "it was paused")
 	}
 	return reasons
 }

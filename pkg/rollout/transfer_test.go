@@ -122,8 +122,8 @@ func TestTransferActions(t *testing.T) {
 		"everything is seen":        {with(func(*state.Cluster, *state.Part, *state.Part) {}), []string{"apply Cluster/c", "apply ClusterResourceSet/c-cni"}, 0, nil},
 		"the cluster goes on":       {with(func(c *state.Cluster, _, _ *state.Part) { unpaused(c) }), []string{"apply MachineDeployment/c-a v1.33.1", "apply MachineHealthCheck/c-a"}, 2, nil},
 		"a write is not seen":       {with(func(c *state.Cluster, _, _ *state.Part) { c.Generation = 0 }), nil, 0, nil},
-		"somebody paused it":        {with(func(c *state.Cluster, _, _ *state.Part) { c.Pause = nil }), nil, 0, []string{"somebody paused it"}},
-		"somebody deleted a group":  {with(func(c *state.Cluster, _, _ *state.Part) { c.WorkerNodeGroups = c.WorkerNodeGroups[1:] }), nil, 0, []string{"somebody deleted the MachineDeployment of group a"}},
+		"somebody else paused it":   {with(func(c *state.Cluster, _, _ *state.Part) { c.Pause = nil }), nil, 0, []string{"it was paused"}},
+		"somebody deleted a group":  {with(func(c *state.Cluster, _, _ *state.Part) { c.WorkerNodeGroups = c.WorkerNodeGroups[1:] }), nil, 0, []string{"the MachineDeployment of group a was deleted"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

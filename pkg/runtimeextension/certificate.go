@@ -69,9 +69,9 @@ func Certificate(dir string, at time.Time) (*x509.Certificate, error) {
 	leaf := pair.Leaf
 	switch {
 	case at.After(leaf.NotAfter):
-		return nil, fmt.Errorf("the certificate in %s was good until %s: renew it", dir, leaf.NotAfter.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("the certificate in %s expired on %s: renew it", dir, leaf.NotAfter.UTC().Format(time.RFC3339))
 	case at.Before(leaf.NotBefore):
-		return nil, fmt.Errorf("the certificate in %s is good from %s on only", dir, leaf.NotBefore.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("the certificate in %s is not valid before %s", dir, leaf.NotBefore.UTC().Format(time.RFC3339))
 	}
 	return leaf, nil
 }

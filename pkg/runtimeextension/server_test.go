@@ -239,7 +239,7 @@ func TestGenerateUpgradePlan(t *testing.T) {
 		"four minors":    {nil, "v1.30.14", "v1.30.14", "v1.34.4", success("v1.31.14 v1.32.13 v1.33.13 v1.34.4", "")},
 		"forced workers": {map[string]string{"workersThrough": "1.31"}, "v1.30.14", "v1.30.14", "v1.34.4", success("v1.31.14 v1.32.13 v1.33.13 v1.34.4", "v1.31.14 v1.34.4")},
 		"nothing to do":  {nil, "v1.34.4", "", "v1.34.4", success("", "")},
-		"down":           {nil, "v1.34.4", "", "v1.33.13", failure("the control plane is at v1.34.4, and nothing moves down to v1.33.13")},
+		"down":           {nil, "v1.34.4", "", "v1.33.13", failure("the control plane is at v1.34.4 and cannot be downgraded to v1.33.13")},
 		"wrong setting":  {map[string]string{"workers": "some"}, "v1.33.13", "", "v1.34.4", failure(`setting workers is "some": must be efficient, every-minor or every-version`)},
 		"no version":     {nil, "1.33", "", "v1.34.4", failure(`fromControlPlaneKubernetesVersion: "1.33" is not a version of Kubernetes such as v1.34.2`)},
 	}
@@ -452,7 +452,7 @@ func TestCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Certificate(dir, time.Now().Add(2*365*24*time.Hour))
-		if err == nil || !strings.Contains(err.Error(), " was good until ") {
+		if err == nil || !strings.Contains(err.Error(), " expired on ") {
 			t.Errorf("error: %v", err)
 		}
 	})

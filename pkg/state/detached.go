@@ -28,7 +28,7 @@ func (p Pause) Waiting() string {
 }
 
 func (p Pause) more() string {
-	return fmt.Sprintf("to %s (%s, since %s); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("to %s (%s, since %s); if that was interrupted, 'clusterctl-x upgrade cluster' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339))
 }
 
 // Attached is the cluster with those parts alone that Cluster API looks after for
@@ -82,9 +82,9 @@ func (c Cluster) PutBack() string {
 	if len(names) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("the topology of cluster %s has an entry of %s again, which clusterctl-x took out of it to pin the group", c.Name, strings.Join(names, ", "))
+	text := fmt.Sprintf("the topology of cluster %s has an entry of %s again, which clusterctl-x removed to pin the group", c.Name, strings.Join(names, ", "))
 	if len(doubles) > 0 {
-		text += fmt.Sprintf(", and Cluster API made %s for it beside the group's own MachineDeployment", strings.Join(doubles, ", "))
+		text += fmt.Sprintf(", and Cluster API made %s for it next to the group's own MachineDeployment", strings.Join(doubles, ", "))
 	}
-	return text + "; take the entry out of spec.topology.workers.machineDeployments of the Cluster, in Git too where it comes from there, and Cluster API removes what it made for it; then run the command again"
+	return text + "; remove the entry from spec.topology.workers.machineDeployments of the Cluster, and from Git if it comes from there, and Cluster API deletes what it made for it; then run the command again"
 }

@@ -160,7 +160,7 @@ func (h Hold) Ours() bool { return h.Annotation == h.Point.Annotation() }
 // lift is what lifts the hold.
 func (h Hold) lift() string {
 	if !h.Ours() {
-		return "taking the annotation " + h.Annotation + " away"
+		return "removing the annotation " + h.Annotation
 	}
 	return fmt.Sprintf("'clusterctl-x release cluster %s -n %s %s'", h.Cluster.Name, h.Cluster.Namespace, h.Point.Flag())
 }

@@ -34,7 +34,7 @@ func TestHoldsOf(t *testing.T) {
 		"none":      {map[string]string{"other": "x"}, nil, nil},
 		"ours":      {map[string]string{"clusterctl-x.io/hold-before-workers": value}, []Hold{full}, []string{"held before workers by ann@desk since 2026-11-21T09:00:00Z: database migration; 'clusterctl-x release cluster c1 -n team --before workers' lifts it"}},
 		"by hand":   {map[string]string{"clusterctl-x.io/hold-after-control-plane": " look\n first "}, []Hold{hold(AfterControlPlane, "look first")}, []string{"held after control plane: look first; 'clusterctl-x release cluster c1 -n team --after control-plane' lifts it"}},
-		"of others": {map[string]string{foreign.Annotation: "true"}, []Hold{foreign}, []string{"held before upgrade: true; taking the annotation " + foreign.Annotation + " away lifts it"}},
+		"of others": {map[string]string{foreign.Annotation: "true"}, []Hold{foreign}, []string{"held before upgrade: true; removing the annotation " + foreign.Annotation + " lifts it"}},
 		"hostile": {
 			map[string]string{"clusterctl-x.io/hold-after-workers": "a\x1b[2Jb\x00" + strings.Repeat("é", 400)},
 			[]Hold{hold(AfterWorkers, "a [2Jb "+strings.Repeat("é", 293)+"…")}, nil,

@@ -81,7 +81,7 @@ type Part struct {
 	// MadeFrom is the content of the class, as Topology.Content has it, that a
 	// detached group was last written from.
 	MadeFrom string `json:"madeFrom,omitempty"`
-	// Unseen is true as long as Cluster API is not through with the latest change of
+	// Unseen is true as long as Cluster API has not finished the latest change of
 	// the object.
 	Unseen bool `json:"-"`
 	// PauseSeen is true once Cluster API has seen, at the object's latest change,

@@ -102,7 +102,7 @@ func TestPart(t *testing.T) {
 			func(p *state.Part) {
 				p.Machines = append(p.Machines, machine("c", func(m *state.Machine) { m.Version, m.Kubelet = version("v1.33.7"), version("v1.33.7") }))
 			},
-			waiting(2, "md-0: 2 of 2 machines updated to v1.34.2, 3 serving, 1 old machine still to be removed; machine c is Running at v1.33.7 and is to be replaced"),
+			waiting(2, "md-0: 2 of 2 machines updated to v1.34.2, 3 serving, 1 old machine still to be removed; machine c is Running at v1.33.7 and will be replaced"),
 		},
 		"machine not ready": {
 			second(func(m *state.Machine) { m.Ready, m.Phase = false, "Provisioning" }),
@@ -125,11 +125,11 @@ func TestPart(t *testing.T) {
 		},
 		"machine at another version": {
 			second(func(m *state.Machine) { m.Version = version("v1.33.7") }),
-			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running at v1.33.7 and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running at v1.33.7 and will be replaced"),
 		},
 		"machine of other templates": {
 			second(func(m *state.Machine) { m.Outdated = true }),
-			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running and will be replaced"),
 		},
 		"machine not ready, and nobody says why": {
 			second(func(m *state.Machine) { m.Ready = false }),
@@ -137,11 +137,11 @@ func TestPart(t *testing.T) {
 		},
 		"machine whose version is not known": {
 			second(func(m *state.Machine) { m.Version = v1alpha1.Version{} }),
-			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running and will be replaced"),
 		},
 		"machine newer by a patch": {
 			second(func(m *state.Machine) { m.Version, m.Kubelet = version("v1.34.3"), version("v1.34.3") }),
-			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running at v1.34.3 and is to be replaced"),
+			waiting(1, "md-0: 1 of 2 machines updated to v1.34.2, 2 serving; machine b is Running at v1.34.3 and will be replaced"),
 		},
 		"kubelet at another version": {
 			second(func(m *state.Machine) { m.Kubelet = version("v1.33.7") }),
@@ -153,11 +153,11 @@ func TestPart(t *testing.T) {
 		},
 		"kubelet that has not reported": {
 			second(func(m *state.Machine) { m.Kubelet = v1alpha1.Version{} }),
-			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running, and its node does not tell its version yet"),
+			waiting(1, "md-0: 1 of 2 machines ready at v1.34.2; machine b is Running, and its node does not report its version yet"),
 		},
 		"new version, nothing replaced yet": {
 			func(p *state.Part) { p.Version = version("v1.35.1") },
-			waiting(0, "md-0: 0 of 2 machines updated to v1.35.1, 2 serving; machine a is Running at v1.34.2 and is to be replaced"),
+			waiting(0, "md-0: 0 of 2 machines updated to v1.35.1, 2 serving; machine a is Running at v1.34.2 and will be replaced"),
 		},
 	}
 	for name, test := range tests {
@@ -179,7 +179,7 @@ func TestCluster(t *testing.T) {
 		Done    bool
 		Waiting string
 	}
-	const paused = "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
+	const paused = "the cluster is paused (spec.paused); Cluster API does nothing until it is resumed"
 	unsettled := func(p *state.Part) { p.Settled = false }
 	tests := map[string]struct {
 		change func(*state.Cluster)
@@ -246,7 +246,7 @@ func TestCluster(t *testing.T) {
 				c.Deleting, c.WorkerNodeGroups, c.ControlPlane.Machines = true, nil, nil
 				c.Others = []state.Other{{Object: "MachinePool/a"}, {Object: "Machine/b"}}
 			},
-			seen{false, "objects left that are not clusterctl-x's: 2; the first is MachinePool/a"},
+			seen{false, "objects left that clusterctl-x did not make: 2; the first is MachinePool/a"},
 		},
 		"deleting, the machine that has gone for the longest": {
 			func(c *state.Cluster) {

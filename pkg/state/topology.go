@@ -70,7 +70,7 @@ func (c Cluster) Postponed() []string {
 	}
 	var lines []string
 	for _, group := range c.postponed() {
-		lines = append(lines, fmt.Sprintf("%s stays at %s as it is, its count and labels included, and the upgrade to %s with it, until %s is taken away",
+		lines = append(lines, fmt.Sprintf("%s stays at %s, with its count and labels, and holds up the upgrade to %s, until %s is removed",
 			group.Name, group.Version, c.Topology.Version, c.Topology.Deferred()[group.Name]))
 	}
 	return lines
@@ -119,13 +119,13 @@ func (c Cluster) topologyWaits() string {
 		for _, group := range postponed {
 			held = append(held, deferred[group.Name]+" for "+group.Name)
 		}
-		return "somebody to take away " + strings.Join(held, ", ")
+		return strings.Join(held, ", ") + " to be removed"
 	}
 	if c.Topology.Reason != "" {
-		return "Cluster API to carry over the topology: " + c.Topology.Reason
+		return "Cluster API to reconcile the topology: " + c.Topology.Reason
 	}
 	if c.Topology.Upgrading {
-		return "Cluster API to end the upgrade to " + c.Topology.Version.String()
+		return "Cluster API to finish the upgrade to " + c.Topology.Version.String()
 	}
-	return "Cluster API to carry over the latest change of the topology"
+	return "Cluster API to reconcile the latest change of the topology"
 }

@@ -41,7 +41,7 @@ func TestManaged(t *testing.T) {
 		c.WorkerNodeGroups[1].Version = older
 		c.WorkerNodeGroups[1].Machines[0].Version, c.WorkerNodeGroups[1].Machines[0].Kubelet = older, older
 	}
-	const postponed = "b stays at v1.32.0 as it is, its count and labels included, and the upgrade to v1.33.1 with it, until "
+	const postponed = "b stays at v1.32.0, with its count and labels, and holds up the upgrade to v1.33.1, until "
 	for name, test := range map[string]struct {
 		cluster state.Cluster
 		want    outcome
@@ -49,23 +49,23 @@ func TestManaged(t *testing.T) {
 		"as wanted": {managed(), outcome{Done: true}},
 		"not seen yet": {
 			managed(func(c *state.Cluster) { c.Topology.Settled = false }),
-			outcome{Waiting: "Cluster API to carry over the latest change of the topology"},
+			outcome{Waiting: "Cluster API to reconcile the latest change of the topology"},
 		},
 		"not carried over": {
 			managed(func(c *state.Cluster) { c.Topology.Settled, c.Topology.Reason = false, "it is upgrading" }),
-			outcome{Waiting: "Cluster API to carry over the topology: it is upgrading"},
+			outcome{Waiting: "Cluster API to reconcile the topology: it is upgrading"},
 		},
 		"all parts are there, and the upgrade is not ended": {
 			managed(func(c *state.Cluster) { c.Topology.Settled, c.Topology.Upgrading = false, true }),
-			outcome{Waiting: "Cluster API to end the upgrade to v1.33.1"},
+			outcome{Waiting: "Cluster API to finish the upgrade to v1.33.1"},
 		},
 		"a group is not there yet": {
 			managed(func(c *state.Cluster) { c.WorkerNodeGroups = c.WorkerNodeGroups[:1] }),
-			outcome{Waiting: "Cluster API to carry over the latest change of the topology"},
+			outcome{Waiting: "Cluster API to reconcile the latest change of the topology"},
 		},
 		"a group is on its way out": {
 			managed(func(c *state.Cluster) { c.Topology.Groups = c.Topology.Groups[:1] }),
-			outcome{Waiting: "Cluster API to carry over the latest change of the topology"},
+			outcome{Waiting: "Cluster API to reconcile the latest change of the topology"},
 		},
 		"a group of nobody": {
 			managed(func(c *state.Cluster) {
@@ -76,11 +76,11 @@ func TestManaged(t *testing.T) {
 		},
 		"a group is deferred": {
 			managed(behind, func(c *state.Cluster) { c.Topology.Groups[1].Deferred = true }),
-			outcome{Waiting: "somebody to take away deferUpgrade for b", Postponed: []string{postponed + "deferUpgrade is taken away"}},
+			outcome{Waiting: "deferUpgrade for b to be removed", Postponed: []string{postponed + "deferUpgrade is removed"}},
 		},
 		"a group before it is held": {
 			managed(behind, func(c *state.Cluster) { c.Topology.Groups[0].Held = true }),
-			outcome{Waiting: "somebody to take away holdUpgradeSequence of a for b", Postponed: []string{postponed + "holdUpgradeSequence of a is taken away"}},
+			outcome{Waiting: "holdUpgradeSequence of a for b to be removed", Postponed: []string{postponed + "holdUpgradeSequence of a is removed"}},
 		},
 		"deferred, and where it is to be": {
 			managed(func(c *state.Cluster) { c.Topology.Groups[1].Deferred = true }), outcome{Done: true},
@@ -102,13 +102,13 @@ func TestManaged(t *testing.T) {
 // clusterctl-x gives the group back.
 func TestPutBack(t *testing.T) {
 	t.Parallel()
-	const again = "the topology of cluster prod has an entry of b again, which clusterctl-x took out of it to pin the group"
-	const remedy = "; take the entry out of spec.topology.workers.machineDeployments of the Cluster, in Git too where it comes from there, and Cluster API removes what it made for it; then run the command again"
+	const again = "the topology of cluster prod has an entry of b again, which clusterctl-x removed to pin the group"
+	const remedy = "; remove the entry from spec.topology.workers.machineDeployments of the Cluster, and from Git if it comes from there, and Cluster API deletes what it made for it; then run the command again"
 	detached := func(c *state.Cluster) { c.Name, c.WorkerNodeGroups[1].Detached = "prod", true }
 	second := func(c *state.Cluster) {
 		c.WorkerNodeGroups = append(c.WorkerNodeGroups, state.Part{Name: "b", Object: "MachineDeployment/prod-b-x"})
 	}
-	const made = ", and Cluster API made MachineDeployment/prod-b-x for it beside the group's own MachineDeployment"
+	const made = ", and Cluster API made MachineDeployment/prod-b-x for it next to the group's own MachineDeployment"
 	paused := func(c *state.Cluster) { c.Pause = &state.Pause{Why: "return b"} }
 	for name, test := range map[string]struct {
 		cluster state.Cluster

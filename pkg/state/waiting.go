@@ -38,7 +38,7 @@ func (c Cluster) Obstacle() string {
 	case c.Paused && c.Pause != nil:
 		return c.Pause.Waiting()
 	case c.Paused:
-		return "the cluster is paused (spec.paused); Cluster API does nothing until it is not"
+		return "the cluster is paused (spec.paused); Cluster API does nothing until it is resumed"
 	case c.Deleting:
 		return c.leaving()
 	case c.Held != nil:
@@ -46,7 +46,7 @@ func (c Cluster) Obstacle() string {
 	case c.Infrastructure != "":
 		return "infrastructure: " + c.Infrastructure
 	case c.PutBack() != "":
-		return "somebody to mend the topology: " + c.PutBack()
+		return "a fix of the topology: " + c.PutBack()
 	case c.HealthWait != nil && len(c.HealthWait.Parts) > 0:
 		part, _ := c.Part(c.HealthWait.Parts[0])
 		return part.Waiting()
@@ -63,7 +63,7 @@ func (c Cluster) leaving() string {
 		}
 	}
 	if len(c.Others) > 0 {
-		return fmt.Sprintf("objects left that are not clusterctl-x's: %d; the first is %s", len(c.Others), c.Others[0].Object)
+		return fmt.Sprintf("objects left that clusterctl-x did not make: %d; the first is %s", len(c.Others), c.Others[0].Object)
 	}
 	return "Cluster API to remove the cluster's last objects"
 }
@@ -142,7 +142,7 @@ func (p Part) why() string {
 		return m.waiting(p.Version)
 	}
 	if p.Paused {
-		return p.Object + " is paused; Cluster API does nothing about it until it is not"
+		return p.Object + " is paused; Cluster API does nothing about it until it is resumed"
 	}
 	if p.Blocked {
 		return p.Reason
@@ -176,13 +176,13 @@ func (m Machine) waiting(version v1alpha1.Version) string {
 	case m.Deleting:
 		return m.is("")
 	case m.Version != version && !m.Version.IsZero():
-		return m.is(" at " + m.Version.String() + " and is to be replaced")
+		return m.is(" at " + m.Version.String() + " and will be replaced")
 	case !m.of(version):
-		return m.is(" and is to be replaced")
+		return m.is(" and will be replaced")
 	case m.Kubelet != version && !m.Kubelet.IsZero():
 		return m.is(" with its kubelet at " + m.Kubelet.String())
 	case m.Phase == running && m.Ready:
-		return m.is(", and its node does not tell its version yet")
+		return m.is(", and its node does not report its version yet")
 	case m.Phase == running && m.Reason == "":
 		return m.is(" and not ready yet")
 	}
@@ -196,7 +196,7 @@ func (m Machine) is(more string) string {
 		text += ": " + m.Reason
 	}
 	if m.Failed == Failed && !m.Deleting {
-		text += "; its bootstrap is not tried again"
+		text += "; its bootstrap is not retried"
 	}
 	return text
 }

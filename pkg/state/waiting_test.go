@@ -56,14 +56,14 @@ func TestWaitingInARollout(t *testing.T) {
 		changes []func(*state.Part)
 		want    string
 	}{
-		"nothing has begun":                     {[]func(*state.Part){machines(a, b, c)}, progress + "machine a is Running at v1.33.7 and is to be replaced"},
-		"an old machine that is not well":       {[]func(*state.Part){machines(a, machine("b", sick), c)}, oneIsSick + "machine b is Running at v1.33.7 and is to be replaced: no answer"},
+		"nothing has begun":                     {[]func(*state.Part){machines(a, b, c)}, progress + "machine a is Running at v1.33.7 and will be replaced"},
+		"an old machine that is not well":       {[]func(*state.Part){machines(a, machine("b", sick), c)}, oneIsSick + "machine b is Running at v1.33.7 and will be replaced: no answer"},
 		"what is not there":                     {[]func(*state.Part){machines(a, b, c), reason}, progress + "2 available replicas, at least 3 required"},
-		"an old one not well, before the rest":  {[]func(*state.Part){machines(a, machine("b", sick), c), reason}, oneIsSick + "machine b is Running at v1.33.7 and is to be replaced: no answer"},
+		"an old one not well, before the rest":  {[]func(*state.Part){machines(a, machine("b", sick), c), reason}, oneIsSick + "machine b is Running at v1.33.7 and will be replaced: no answer"},
 		"no machine is made":                    {[]func(*state.Part){machines(a, b, c), blocked}, progress + "MachineSet/x makes no machine: preflight"},
 		"no machine is made, before a sick one": {[]func(*state.Part){machines(a, machine("b", sick), c), blocked}, oneIsSick + "MachineSet/x makes no machine: preflight"},
-		"paused":                                {[]func(*state.Part){machines(a, b, c), paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is not"},
-		"paused, and no machine is made":        {[]func(*state.Part){machines(a, b, c), blocked, paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is not"},
+		"paused":                                {[]func(*state.Part){machines(a, b, c), paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is resumed"},
+		"paused, and no machine is made":        {[]func(*state.Part){machines(a, b, c), blocked, paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is resumed"},
 		"one comes":                             {[]func(*state.Part){machines(a, b, c, machine("d", comes(1)))}, progress + "machine d is Provisioning: no image"},
 		"one comes, and no other one is made":   {[]func(*state.Part){machines(a, b, c, machine("d", comes(1))), blocked}, progress + "machine d is Provisioning: no image"},
 		"one comes, while an old one is sick":   {[]func(*state.Part){machines(a, machine("b", sick), c, machine("d", comes(1)))}, oneIsSick + "machine d is Provisioning: no image"},
@@ -75,11 +75,11 @@ func TestWaitingInARollout(t *testing.T) {
 		"one goes, and one comes": {[]func(*state.Part){machines(machine("d", comes(1)), machine("e", goes(2)))}, noneIsOld + "machine e is Deleting: draining"},
 		"two go":                  {[]func(*state.Part){machines(machine("d", goes(2)), machine("e", goes(1)))}, noneIsOld + "machine e is Deleting: draining"},
 		"one is ready, and the next has not begun": {
-			[]func(*state.Part){machines(a, b, c, machine("d", as))}, "md-0: 1 of 3 machines updated to v1.34.2, 4 serving; machine a is Running at v1.33.7 and is to be replaced",
+			[]func(*state.Part){machines(a, b, c, machine("d", as))}, "md-0: 1 of 3 machines updated to v1.34.2, 4 serving; machine a is Running at v1.33.7 and will be replaced",
 		},
 		"of templates, nothing has begun": {
 			[]func(*state.Part){machines(machine("d", as), machine("e", func(m *state.Machine) { m.Outdated = true }), machine("f", as))},
-			"md-0: 2 of 3 machines updated to v1.34.2, 3 serving; machine e is Running and is to be replaced",
+			"md-0: 2 of 3 machines updated to v1.34.2, 3 serving; machine e is Running and will be replaced",
 		},
 	}
 	for name, test := range tests {

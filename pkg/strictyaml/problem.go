@@ -98,5 +98,5 @@ func (p Problems) OrNil() error {
 	if len(p) <= maxProblems {
 		return p
 	}
-	return append(p[:maxProblems:maxProblems], NewProblem(p[0].File, 0, field.Invalid(nil, nil, fmt.Sprintf("there are more than these %d mistakes; mend the first ones and run the command again", maxProblems))))
+	return append(p[:maxProblems:maxProblems], NewProblem(p[0].File, 0, field.Invalid(nil, nil, fmt.Sprintf("there are more than these %d mistakes; fix the first ones and run the command again", maxProblems))))
 }

@@ -63,7 +63,7 @@ func TestTooManyProblems(t *testing.T) {
 	got := []string{lines[0], lines[999], lines[1000]}
 	want := []string{
 		"f.yaml:1: a: Required value: b", "f.yaml:1000: a: Required value: b",
-		"f.yaml: there are more than these 1000 mistakes; mend the first ones and run the command again",
+		"f.yaml: there are more than these 1000 mistakes; fix the first ones and run the command again",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(lines) != 1001 {
 		t.Errorf("%d lines; the first and last ones (-want +got):\n%s", len(lines), diff)

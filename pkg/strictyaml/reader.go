@@ -130,7 +130,7 @@ func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) 
 			at = path.Key(FieldName(key.Value))
 		}
 		if char, is := firstInvisible(key.Value); is {
-			r.problem(key, field.Invalid(at, key.Value, fmt.Sprintf("must be text that can be seen; remove the character %U", char)))
+			r.problem(key, field.Invalid(at, key.Value, fmt.Sprintf("must be printable text; remove the character %U", char)))
 			return
 		}
 		r.value(key, value, element, at)
@@ -193,7 +193,7 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, name func(string) 
 		case isMerge(key):
 			r.problem(key, field.Forbidden(at, "merging fields with << is not supported; write the fields out"))
 		case twice:
-			r.problem(key, &field.Error{Type: field.ErrorTypeDuplicate, Field: at.String(), BadValue: key.Value, Detail: fmt.Sprintf("the field stands in line %d already; remove one of them", line)})
+			r.problem(key, &field.Error{Type: field.ErrorTypeDuplicate, Field: at.String(), BadValue: key.Value, Detail: fmt.Sprintf("the field is already on line %d; remove one of them", line)})
 		default:
 			seen[name(key.Value)] = key.Line
 			visit(key, value, at)

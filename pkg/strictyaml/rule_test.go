@@ -124,7 +124,7 @@ func TestConfidentialValuesAreNotShown(t *testing.T) {
 	}
 	documents, _ := strictyaml.Split("f.yaml", []byte("any:\n  key: |\n    hunter2\u200b\n"))
 	got := lines(strictyaml.Read("f.yaml", documents[0], &value, strictyaml.Options{}).Problems)
-	want := []string{"f.yaml:2: any.key: Invalid value: must be text that can be seen; remove the character U+200B"}
+	want := []string{"f.yaml:2: any.key: Invalid value: must be printable text; remove the character U+200B"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}

@@ -34,7 +34,7 @@ func (*block) Confidential() {} // it may be a file, and so a key
 func CheckLines(text string) error {
 	for _, char := range text {
 		if char != '\n' && char != '\t' && !unicode.IsPrint(char) {
-			return fmt.Errorf("must be text that can be seen; remove the character %U", char)
+			return fmt.Errorf("must be printable text; remove the character %U", char)
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (r *reader) scalar(node *yaml.Node, into reflect.Value, path *field.Path) {
 			if strings.Contains(node.Value, "@") { // there may be a password before it
 				value = field.OmitValueType{}
 			}
-			r.problem(node, field.TypeInvalid(path, value, fmt.Sprintf("must be text that can be seen; remove the character %U", char)))
+			r.problem(node, field.TypeInvalid(path, value, fmt.Sprintf("must be printable text; remove the character %U", char)))
 			return
 		}
 		into.SetString(node.Value)

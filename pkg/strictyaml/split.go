@@ -88,7 +88,7 @@ func syntaxProblem(file string, data []byte, mistake error) Problem {
 	case tabIndent.Match(lines[line-1]):
 		remedy = "indent with spaces instead of tabs"
 	case strings.HasPrefix(text, "unknown anchor"):
-		remedy = "write the value out, or put & and the name before it where it stands first"
+		remedy = "write the value out, or put & and the name before its first use"
 	case strings.HasPrefix(text, "control characters"):
 		remedy = "remove them"
 	}

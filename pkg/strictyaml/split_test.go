@@ -35,7 +35,7 @@ func TestSplitChecksSyntax(t *testing.T) {
 		"bracket that is not closed": {"a: 1\nb: [1,\nc: 2\nd: 3\n", "cluster.yaml:3: not valid YAML: did not find expected ',' or ']'" + remedy},
 		"bracket that is not opened": {"a: 1\n}\n", "cluster.yaml:2: not valid YAML: did not find expected key" + remedy},
 		"quote that is not closed":   {"a: 1\nb: \"x\nc: 2\n", "cluster.yaml:2: not valid YAML: found unexpected end of stream" + remedy},
-		"anchor that is not there":   {"a: 1\nb: 2\nc: *missing\nd: 4\n", "cluster.yaml:3: not valid YAML: unknown anchor 'missing' referenced" + "; write the value out, or put & and the name before it where it stands first"},
+		"anchor that is not there":   {"a: 1\nb: 2\nc: *missing\nd: 4\n", "cluster.yaml:3: not valid YAML: unknown anchor 'missing' referenced" + "; write the value out, or put & and the name before its first use"},
 		"another version of YAML":    {"%YAML 3.0\n---\na: 1\n", "cluster.yaml:1: not valid YAML: found incompatible YAML document" + remedy},
 	}
 	for name, test := range tests {

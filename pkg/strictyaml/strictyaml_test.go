@@ -80,9 +80,9 @@ func TestDecode(t *testing.T) {
 			sampleHead + "images: {docker: 1, docker: b, a.b: 2, [x]: y, \"c\\nd\": {}}\nprograms: [x]\n",
 			failed(
 				`f.yaml:3: images: Invalid value: "a list": the name of a field must be text; write one, or remove it`,
-				`f.yaml:3: images.docker: Duplicate value: "docker": the field stands in line 3 already; remove one of them`,
+				`f.yaml:3: images.docker: Duplicate value: "docker": the field is already on line 3; remove one of them`,
 				`f.yaml:3: images["a.b"]: Invalid value: "2": must be text; put it in quotes`,
-				`f.yaml:3: images["c\nd"]: Invalid value: "c\nd": must be text that can be seen; remove the character U+000A`,
+				`f.yaml:3: images["c\nd"]: Invalid value: "c\nd": must be printable text; remove the character U+000A`,
 				`f.yaml:3: images[docker]: Invalid value: "1": must be text; put it in quotes`,
 				`f.yaml:4: programs: Invalid value: "a list": must be a mapping: fields with values`,
 			),

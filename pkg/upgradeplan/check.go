@@ -112,7 +112,7 @@ func (c *checker) controlPlane(steps []stage) {
 	path := field.NewPath(controlPlaneStages)
 	if compare(c.from, c.to) == 0 {
 		if len(steps) > 0 {
-			c.problems = append(c.problems, field.Forbidden(path, fmt.Sprintf("the control plane is at %s already: leave it away", c.To)))
+			c.problems = append(c.problems, field.Forbidden(path, fmt.Sprintf("the control plane is at %s already: leave it out", c.To)))
 		}
 		return
 	}
@@ -125,7 +125,7 @@ func (c *checker) controlPlane(steps []stage) {
 		c.follows(step, at)
 		c.notPast(step)
 		if missing := at.Minor + 1; step.Major == at.Major && step.Minor > missing {
-			c.wrong(step, "goes past a minor after %s: put a version of %d.%d before it", at.text, at.Major, missing)
+			c.wrong(step, "skips a minor after %s: put a version of %d.%d before it", at.text, at.Major, missing)
 		}
 		if step.Major != at.Major {
 			c.wrong(step, "must have the major version of %s", at.text)
@@ -151,7 +151,7 @@ func (c *checker) workersPlan(controlPlane, steps []stage) {
 		return
 	}
 	if c.FromWorkers == "" || compare(c.workers, c.to) == 0 {
-		c.problems = append(c.problems, field.Forbidden(path, fmt.Sprintf("there are no workers, or they are at %s already: leave it away", c.To)))
+		c.problems = append(c.problems, field.Forbidden(path, fmt.Sprintf("there are no workers, or they are at %s already: leave it out", c.To)))
 		return
 	}
 	order := []string{c.FromControlPlane}
@@ -170,7 +170,7 @@ func (c *checker) workersPlan(controlPlane, steps []stage) {
 		case !slices.Contains(order, at.text):
 			c.wrong(step, "is another build than %s, and Cluster API cannot tell whether it comes after it: the control plane has left that", at.text)
 		case slices.Index(order, step.text) < slices.Index(order, at.text):
-			c.wrong(step, "must stand before %s, as in %s", at.text, controlPlaneStages)
+			c.wrong(step, "must come before %s, as in %s", at.text, controlPlaneStages)
 		}
 		if step.Minor > at.Minor+maxJump {
 			c.wrong(step, "is more than %d minors after %s, which the version skew policy forbids: put a version between them", maxJump, at.text)

@@ -48,11 +48,11 @@ func TestCheck(t *testing.T) {
 			func(e *Exchange) {
 				e.FromControlPlane, e.FromWorkers, e.ControlPlane, e.Workers = "v1.34.0", "v1.33.0", []string{"v1.34.0"}, nil
 			},
-			`controlPlaneUpgrades: Forbidden: the control plane is at v1.34.0 already: leave it away`,
+			`controlPlaneUpgrades: Forbidden: the control plane is at v1.34.0 already: leave it out`,
 		},
 		"control plane: a minor is missing": {
 			func(e *Exchange) { e.ControlPlane = slices.Delete(e.ControlPlane, 3, 4) },
-			`controlPlaneUpgrades[3].version: Invalid value: "v1.34.0": goes past a minor after v1.32.0+b: put a version of 1.33 before it`,
+			`controlPlaneUpgrades[3].version: Invalid value: "v1.34.0": skips a minor after v1.32.0+b: put a version of 1.33 before it`,
 		},
 		"control plane: not newer than where it is": {
 			func(e *Exchange) { e.ControlPlane = slices.Insert(e.ControlPlane, 0, "v1.30.0") },
@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 		},
 		"workers: builds in another order": {
 			func(e *Exchange) { e.Workers[1], e.Workers[2] = e.Workers[2], e.Workers[1] },
-			`workersUpgrades[2].version: Invalid value: "v1.32.0+a": must stand before v1.32.0+b, as in controlPlaneUpgrades`,
+			`workersUpgrades[2].version: Invalid value: "v1.32.0+a": must come before v1.32.0+b, as in controlPlaneUpgrades`,
 		},
 		"workers: at a build that the control plane has left": {
 			func(e *Exchange) {
@@ -138,11 +138,11 @@ func TestCheck(t *testing.T) {
 		},
 		"workers: plan although there are none": {
 			func(e *Exchange) { e.FromWorkers = "" },
-			`workersUpgrades: Forbidden: there are no workers, or they are at v1.34.0 already: leave it away`,
+			`workersUpgrades: Forbidden: there are no workers, or they are at v1.34.0 already: leave it out`,
 		},
 		"workers: plan although they are there": {
 			func(e *Exchange) { e.FromWorkers = "v1.34.0" },
-			`workersUpgrades: Forbidden: there are no workers, or they are at v1.34.0 already: leave it away`,
+			`workersUpgrades: Forbidden: there are no workers, or they are at v1.34.0 already: leave it out`,
 		},
 		"workers: newer than all": {
 			func(e *Exchange) { e.FromWorkers, e.Workers = "v1.34.1", nil },

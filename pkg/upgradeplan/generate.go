@@ -80,7 +80,7 @@ func Generate(request Request, releases Releases, policy Policy) (Plan, error) {
 	var plan Plan
 	if request.ControlPlane != request.Target {
 		if !slices.Contains(releases.Known, request.Target) {
-			return Plan{}, fmt.Errorf("no versions bundle has %s%s: ask for a version that one has, or give the server a file that has it by --bundles", request.Target, releases.With)
+			return Plan{}, fmt.Errorf("no versions bundle has %s%s: ask for a version that one has, or give the server a file that has it with --bundles", request.Target, releases.With)
 		}
 		var err error
 		if plan.ControlPlane, err = throughReleases(request, releases.Offered, policy); err != nil {
@@ -98,11 +98,11 @@ func Generate(request Request, releases Releases, policy Policy) (Plan, error) {
 func possible(request Request, policy Policy) error {
 	switch {
 	case request.Target.Before(request.ControlPlane) && !unordered(request.Target, request.ControlPlane):
-		return fmt.Errorf("the control plane is at %s, and nothing moves down to %s", request.ControlPlane, request.Target)
+		return fmt.Errorf("the control plane is at %s and cannot be downgraded to %s", request.ControlPlane, request.Target)
 	case !request.Workers.IsZero() && request.ControlPlane.Before(request.Workers):
 		return fmt.Errorf("workers are at %s, which is newer than the control plane at %s", request.Workers, request.ControlPlane)
 	case !request.Workers.IsZero() && request.Workers != request.Target && jumpTooFar(request.Workers, request.ControlPlane):
-		return fmt.Errorf("workers are at %s, and Cluster API takes none by more than %d minors to %s, where the control plane is: replace these worker groups by new ones", request.Workers, maxJump, request.ControlPlane)
+		return fmt.Errorf("workers are at %s, and Cluster API upgrades none by more than %d minors to %s, where the control plane is: replace these worker groups with new ones", request.Workers, maxJump, request.ControlPlane)
 	case request.Target != request.ControlPlane && slices.Contains(policy.Avoid, request.Target):
 		return fmt.Errorf("%s is to be avoided (setting %s): ask for another version", request.Target, AvoidSetting)
 	}
@@ -118,7 +118,7 @@ func followable(request Request, plan Plan) error {
 	at := request.Workers
 	for _, step := range append(slices.Clone(plan.Workers), request.Target) {
 		if unordered(at, step) {
-			return fmt.Errorf("Cluster API sees no order between the builds %s and %s, and takes no workers from one to the other: go by another patch", at, step)
+			return fmt.Errorf("Cluster API sees no order between the builds %s and %s, and upgrades no workers from one to the other: go through another patch", at, step)
 		}
 		at = step
 	}
@@ -146,7 +146,7 @@ func throughReleases(request Request, releases []v1alpha1.Version, policy Policy
 	})
 	path, missing := upgradepath.Between(request.ControlPlane, request.Target, offered)
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("no release of %s is there to go through on the way from %s to %s%s: use bundles that have one", missing[0], request.ControlPlane, request.Target, avoided(policy.Avoid, missing[0]))
+		return nil, fmt.Errorf("there is no release of %s on the way from %s to %s%s: use bundles that have one", missing[0], request.ControlPlane, request.Target, avoided(policy.Avoid, missing[0]))
 	}
 	if policy.EveryPatch {
 		slices.SortFunc(offered, v1alpha1.Version.Compare)

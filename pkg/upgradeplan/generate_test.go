@@ -49,8 +49,8 @@ func TestGenerate(t *testing.T) {
 			result{ControlPlane: []string{"v1.31.14", "v1.32.13", "v1.33.13", "v1.34.4"}},
 		},
 		"to the target exactly":                                          {"v1.32.13", "v1.32.13", "v1.34.3", nil, result{ControlPlane: []string{"v1.33.13", "v1.34.3"}}},
-		"a minor that no bundle has":                                     {"v1.36.3+a", "", "v1.37.0", nil, result{Err: "no versions bundle has v1.37.0: ask for a version that one has, or give the server a file that has it by --bundles"}},
-		"a patch that no bundle has":                                     {"v1.33.13", "v1.33.13", "v1.34.99", nil, result{Err: "no versions bundle has v1.34.99: ask for a version that one has, or give the server a file that has it by --bundles"}},
+		"a minor that no bundle has":                                     {"v1.36.3+a", "", "v1.37.0", nil, result{Err: "no versions bundle has v1.37.0: ask for a version that one has, or give the server a file that has it with --bundles"}},
+		"a patch that no bundle has":                                     {"v1.33.13", "v1.33.13", "v1.34.99", nil, result{Err: "no versions bundle has v1.34.99: ask for a version that one has, or give the server a file that has it with --bundles"}},
 		"workers follow a control plane at a version that no bundle has": {"v1.35.99", "v1.34.4", "v1.35.99", nil, result{}},
 		"to a pre-release":                                               {"v1.35.4", "", "v1.36.0-rc.1", nil, result{ControlPlane: []string{"v1.36.0-rc.1"}}},
 		"a patch":                                                        {"v1.31.13", "v1.31.13", "v1.31.14", nil, result{ControlPlane: []string{"v1.31.14"}}},
@@ -62,17 +62,17 @@ func TestGenerate(t *testing.T) {
 		"another build, back": {"v1.36.3+b", "", "v1.36.3+a", nil, result{ControlPlane: []string{"v1.36.3+a"}}},
 		"another build, with workers": {
 			"v1.36.3+a", "v1.36.3+a", "v1.36.3+b", nil,
-			result{Err: "Cluster API sees no order between the builds v1.36.3+a and v1.36.3+b, and takes no workers from one to the other: go by another patch"},
+			result{Err: "Cluster API sees no order between the builds v1.36.3+a and v1.36.3+b, and upgrades no workers from one to the other: go through another patch"},
 		},
 		"every build, with workers": {
 			"v1.35.4", "v1.35.4", "v1.36.3+b", map[string]string{"patches": "every", "workers": "every-version"},
-			result{Err: "Cluster API sees no order between the builds v1.36.3+a and v1.36.3+b, and takes no workers from one to the other: go by another patch"},
+			result{Err: "Cluster API sees no order between the builds v1.36.3+a and v1.36.3+b, and upgrades no workers from one to the other: go through another patch"},
 		},
 		"every build": {
 			"v1.35.4", "", "v1.36.3+b", map[string]string{"patches": "every"},
 			result{ControlPlane: []string{"v1.36.3+a", "v1.36.3+b"}},
 		},
-		"an older build": {"v1.30.9+vendor.2", "", "v1.30.9+vendor.1", nil, result{Err: "the control plane is at v1.30.9+vendor.2, and nothing moves down to v1.30.9+vendor.1"}},
+		"an older build": {"v1.30.9+vendor.2", "", "v1.30.9+vendor.1", nil, result{Err: "the control plane is at v1.30.9+vendor.2 and cannot be downgraded to v1.30.9+vendor.1"}},
 		"workers in each minor": {
 			"v1.30.14", "v1.30.14", "v1.32.13", map[string]string{"workers": "every-minor", "patches": "every"},
 			result{ControlPlane: []string{"v1.31.13", "v1.31.14", "v1.32.13"}, Workers: []string{"v1.31.14", "v1.32.13"}},
@@ -108,15 +108,15 @@ func TestGenerate(t *testing.T) {
 		},
 		"all of a minor to avoid": {
 			"v1.30.14", "", "v1.32.13", map[string]string{"avoid": "v1.31.14,1.31.13"},
-			result{Err: "no release of 1.31 is there to go through on the way from v1.30.14 to v1.32.13 without v1.31.14, v1.31.13 (setting avoid): use bundles that have one"},
+			result{Err: "there is no release of 1.31 on the way from v1.30.14 to v1.32.13 without v1.31.14, v1.31.13 (setting avoid): use bundles that have one"},
 		},
 		"the target is to be avoided": {"v1.33.13", "", "v1.34.4", map[string]string{"avoid": "1.34.4"}, result{Err: "v1.34.4 is to be avoided (setting avoid): ask for another version"}},
-		"a minor is missing":          {"v1.28.1", "", "v1.31.14", nil, result{Err: "no release of 1.29 is there to go through on the way from v1.28.1 to v1.31.14: use bundles that have one"}},
-		"down":                        {"v1.34.4", "", "v1.33.13", nil, result{Err: "the control plane is at v1.34.4, and nothing moves down to v1.33.13"}},
+		"a minor is missing":          {"v1.28.1", "", "v1.31.14", nil, result{Err: "there is no release of 1.29 on the way from v1.28.1 to v1.31.14: use bundles that have one"}},
+		"down":                        {"v1.34.4", "", "v1.33.13", nil, result{Err: "the control plane is at v1.34.4 and cannot be downgraded to v1.33.13"}},
 		"workers ahead":               {"v1.33.13", "v1.34.4", "v1.34.4", nil, result{Err: "workers are at v1.34.4, which is newer than the control plane at v1.33.13"}},
 		"workers too far behind": {
 			"v1.34.4", "v1.30.14", "v1.34.4", nil,
-			result{Err: "workers are at v1.30.14, and Cluster API takes none by more than 3 minors to v1.34.4, where the control plane is: replace these worker groups by new ones"},
+			result{Err: "workers are at v1.30.14, and Cluster API upgrades none by more than 3 minors to v1.34.4, where the control plane is: replace these worker groups with new ones"},
 		},
 		"wrong settings": {
 			"v1.33.13", "", "v1.34.4", map[string]string{"patches": "all", "workers": "some", "workersThrough": "1", "avoid": "1.34", "colour": "red"},

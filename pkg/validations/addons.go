@@ -32,7 +32,7 @@ func addOnName(cluster, name string, path *field.Path) field.ErrorList {
 	const most = utilvalidation.DNS1123LabelMaxLength
 	errs := dnsLabel(name, most, path)
 	if slices.Contains([]string{"cni", "aws-iam-authenticator"}, name) {
-		errs = append(errs, field.Invalid(path, name, "is the name of what clusterctl-x installs itself; use another one for the add-on"))
+		errs = append(errs, field.Invalid(path, name, "is the name of an add-on that clusterctl-x installs; use another name"))
 	}
 	if together := len(cluster) + 1 + len(name); len(errs) == 0 && len(cluster) <= maxNameLength && together > most {
 		errs = append(errs, field.Invalid(path, name, fmt.Sprintf("the names of cluster and add-on together must have at most %d characters, and have %d; shorten one of them", most-1, together-1)))

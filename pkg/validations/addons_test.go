@@ -40,7 +40,7 @@ func TestSpecAddOns(t *testing.T) {
 	}
 	config := func(name string) v1alpha1.AddOnResource { return v1alpha1.AddOnResource{Kind: "ConfigMap", Name: name} }
 	taken := func(name string) specTest {
-		return specTest{named("prod", name), []string{path + `[0].name: Invalid value: "` + name + `": is the name of what clusterctl-x installs itself; use another one for the add-on`}}
+		return specTest{named("prod", name), []string{path + `[0].name: Invalid value: "` + name + `": is the name of an add-on that clusterctl-x installs; use another name`}}
 	}
 	notNamed := func(name string) []string {
 		return []string{path + `[0].resources[0].name: Invalid value: "` + name + `": must be the name of an object: at most 253 lower-case letters, digits, dashes and dots that begin and end with a letter or digit`}

@@ -42,10 +42,10 @@ func TestSpecAnnotations(t *testing.T) {
 func TestSpecReservedKeys(t *testing.T) {
 	t.Parallel()
 	const (
-		ours    = "clusterctl-x acts on keys of its own domain; remove it (holds are set with 'clusterctl-x hold cluster', and fields of the spec say the rest)"
+		ours    = "clusterctl-x acts on keys of its own domain; remove it (holds are set with 'clusterctl-x hold cluster', and fields of the spec cover the rest)"
 		capi    = "Cluster API acts on keys of its own domain; remove it"
-		paused  = "it keeps Cluster API from everything that this file asks for; remove it, and pause a cluster with kubectl, on its Cluster object"
-		checks  = "it takes away checks that the plan of an upgrade counts on; remove it: clusterctl-x sets it where a group needs it"
+		paused  = "it stops Cluster API from doing what this file asks for; remove it, and pause a cluster with kubectl, on its Cluster object"
+		checks  = "it disables checks that the plan of an upgrade relies on; remove it: clusterctl-x sets it where a group needs it"
 		kubelet = "each kubelet sets it for its own machine; remove it"
 		role    = "it makes a worker count as a node of the control plane; remove it"
 	)

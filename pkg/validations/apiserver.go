@@ -74,7 +74,7 @@ func extraArgs(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 		bare := strings.TrimLeft(name, "-")
 		switch i := slices.IndexFunc(owners, func(owner argumentOwner) bool { return owner.owns(name) }); {
 		case bare != name && argumentName.MatchString(bare):
-			errs = append(errs, field.Invalid(at, name, "must be written without dashes before it; use "+bare))
+			errs = append(errs, field.Invalid(at, name, "must be written without leading dashes; use "+bare))
 		case len(name) > maxArgumentLength || !argumentName.MatchString(name):
 			errs = append(errs, field.Invalid(at, name, fmt.Sprintf("must be an argument of kube-apiserver: at most %d lower-case letters, digits and dashes that begin with a letter", maxArgumentLength)))
 		case i >= 0:

@@ -85,7 +85,7 @@ func TestSpecAPIServerExtraArgs(t *testing.T) {
 		"name of 257 bytes":       {args(long(257)), []string{path + "[" + long(257) + `]: Invalid value: "` + long(257) + `"` + rule}},
 		"80":                      {args(many(80)...), nil},
 		"81":                      {args(many(81)...), []string{path + ": Invalid value: has 81 entries and must have at most 80; remove some"}},
-		"dashes":                  {args("--feature-gates"), []string{path + `[--feature-gates]: Invalid value: "--feature-gates": must be written without dashes before it; use feature-gates`}},
+		"dashes":                  {args("--feature-gates"), []string{path + `[--feature-gates]: Invalid value: "--feature-gates": must be written without leading dashes; use feature-gates`}},
 		"only dashes":             {args("--"), []string{path + `[--]: Invalid value: "--"` + rule}},
 		"dashes and capitals":     {args("--V"), []string{path + `[--V]: Invalid value: "--V"` + rule}},
 		"capitals and underscore": {args("V", "a_b"), []string{path + `[V]: Invalid value: "V"` + rule, path + `[a_b]: Invalid value: "a_b"` + rule}},

@@ -185,7 +185,7 @@ func (c classCheck) values(said field.ErrorList) field.ErrorList {
 		case name == "":
 			errs = append(errs, ofTopology(*err, at))
 		case !c.isGiven(strings.TrimSuffix(at, rest)):
-			errs = append(errs, c.ofTheSpec(fmt.Sprintf("its variable %s takes no such value as fields of this spec mean: %s", name, err.Detail)))
+			errs = append(errs, c.ofTheSpec(fmt.Sprintf("its variable %s does not accept the value that fields of this spec give it: %s", name, err.Detail)))
 		default:
 			errs = append(errs, c.value(err, at, rest, definition.Schema.OpenAPIV3Schema))
 		}

@@ -48,7 +48,7 @@ func OtherClass(config *v1alpha1.Config, before, after UsedClass) error {
 		return nil
 	}
 	err := field.Invalid(field.NewPath("spec", "clusterClass", "name"), after.Name, fmt.Sprintf(
-		"cluster %s is made from ClusterClass %s: %s, and Cluster API cannot replace one kind by another; use a class with the same kinds, or create a new cluster",
+		"cluster %s is made from ClusterClass %s: %s, and Cluster API cannot replace one kind with another; use a class with the same kinds, or create a new cluster",
 		config.Cluster.Metadata.Name, before.Name, strings.Join(different, "; ")))
 	return Refused{config.Locate(v1alpha1.ClusterKind, field.ErrorList{err})}
 }
@@ -142,7 +142,7 @@ var keyOfGroup = regexp.MustCompile(`^spec\.topology\.workers\.machineDeployment
 // errors of Cluster API about the Cluster. Their places here are those of the
 // class.
 func ClassChange(cluster *clusterv1.Cluster, after *clusterv1.ClusterClass, said field.ErrorList) field.ErrorList {
-	const remedy = "; change the cluster first, or let the class go on taking what it has"
+	const remedy = "; change the cluster first, or let the class keep accepting its value"
 	spec := field.NewPath("spec")
 	name := "cluster " + cluster.Namespace + "/" + cluster.Name
 	var errs field.ErrorList

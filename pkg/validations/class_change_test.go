@@ -145,7 +145,7 @@ func TestOtherClass(t *testing.T) {
 		return validations.UsedClass{ClusterClass: c, Provider: provider}
 	}
 	const begins = `c.yaml:7: spec.clusterClass.name: Invalid value: "class": cluster managed is made from ClusterClass class: `
-	const ends = ", and Cluster API cannot replace one kind by another; use a class with the same kinds, or create a new cluster"
+	const ends = ", and Cluster API cannot replace one kind with another; use a class with the same kinds, or create a new cluster"
 	config := v1alpha1.Decode("c.yaml", []byte(aManagedSpec))
 	for name, test := range map[string]struct {
 		before, after validations.UsedClass

@@ -44,7 +44,7 @@ func clusterClass(cluster *v1alpha1.Cluster, spec *field.Path) field.ErrorList {
 	version := cluster.Spec.KubernetesVersion
 	if len(cluster.Spec.EtcdEncryption) > 0 && !version.IsZero() && version.Minor().Compare(oldestManaged) < 0 {
 		errs = append(errs, field.Forbidden(spec.Child("etcdEncryption"),
-			fmt.Sprintf("with a clusterClass it needs Kubernetes %s or newer: older API servers are told something else, and a class has one value for all; leave it out, or use a newer version", oldestManaged)))
+			fmt.Sprintf("with a clusterClass it needs Kubernetes %s or newer: older API servers need another value, and a class has one value for all versions; leave it out, or use a newer version", oldestManaged)))
 	}
 	return errs
 }
@@ -128,7 +128,7 @@ func withoutClass(cluster *v1alpha1.Cluster, spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	forbid := func(given bool, path *field.Path, remedy string) {
 		if given {
-			errs = append(errs, field.Forbidden(path, "means something to a ClusterClass only, and this cluster has no spec.clusterClass; "+remedy))
+			errs = append(errs, field.Forbidden(path, "takes effect only with a ClusterClass, and this cluster has no spec.clusterClass; "+remedy))
 		}
 	}
 	const remove = "remove it, or name the class"
@@ -154,7 +154,7 @@ func needOwnClass(s v1alpha1.ClusterSpec, spec *field.Path) field.ErrorList {
 	forbid := func(given bool, path *field.Path) {
 		if given {
 			errs = append(errs, field.Forbidden(path,
-				"only classes of 'generate clusterclass' act on it, and without spec.datacenterRef spec.clusterClass is one of your own: give the class a variable for it and set that in spec.clusterClass.variables, or add the datacenterRef").WithOrigin(ownClassOnly))
+				"takes effect only with classes of 'generate clusterclass', and without spec.datacenterRef spec.clusterClass is one of your own: give the class a variable for it and set that in spec.clusterClass.variables, or add the datacenterRef").WithOrigin(ownClassOnly))
 		}
 	}
 	machines := func(labels map[string]string, taints *[]v1alpha1.Taint, kubelet map[string]any, path *field.Path) {

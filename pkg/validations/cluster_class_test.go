@@ -135,7 +135,7 @@ func TestSpecVariables(t *testing.T) {
 func TestSpecFieldsOfAClass(t *testing.T) {
 	t.Parallel()
 	const (
-		nothing = ": Forbidden: means something to a ClusterClass only, and this cluster has no spec.clusterClass; "
+		nothing = ": Forbidden: takes effect only with a ClusterClass, and this cluster has no spec.clusterClass; "
 		remove  = nothing + "remove it, or name the class"
 		pin     = nothing + "give the group a kubernetesVersion to keep it where it is"
 	)
@@ -164,7 +164,7 @@ func TestSpecFieldsOfAClass(t *testing.T) {
 
 func TestSpecOwnClass(t *testing.T) {
 	t.Parallel()
-	const needs = ": Forbidden: only classes of 'generate clusterclass' act on it, and without spec.datacenterRef spec.clusterClass is one of your own: give the class a variable for it and set that in spec.clusterClass.variables, or add the datacenterRef"
+	const needs = ": Forbidden: takes effect only with classes of 'generate clusterclass', and without spec.datacenterRef spec.clusterClass is one of your own: give the class a variable for it and set that in spec.clusterClass.variables, or add the datacenterRef"
 	controlPlane := func(change func(*v1alpha1.ControlPlaneConfiguration)) func(*v1alpha1.Cluster) {
 		return func(c *v1alpha1.Cluster) { change(&c.Spec.ControlPlaneConfiguration) }
 	}
@@ -249,7 +249,7 @@ func TestSpecDatacenterOfAClass(t *testing.T) {
 // TestSpecEncryptionOfAClass: a class tells API servers of all versions the same.
 func TestSpecEncryptionOfAClass(t *testing.T) {
 	t.Parallel()
-	const older = "spec.etcdEncryption: Forbidden: with a clusterClass it needs Kubernetes 1.29 or newer: older API servers are told something else, and a class has one value for all; leave it out, or use a newer version"
+	const older = "spec.etcdEncryption: Forbidden: with a clusterClass it needs Kubernetes 1.29 or newer: older API servers need another value, and a class has one value for all versions; leave it out, or use a newer version"
 	encrypted := func(version v1alpha1.KubernetesVersion) func(*v1alpha1.Cluster) {
 		return func(c *v1alpha1.Cluster) {
 			c.Spec.KubernetesVersion = version

@@ -214,7 +214,7 @@ func TestCreateReportsAllProblems(t *testing.T) {
 			`cluster.yaml:16: spec.workerNodeGroupConfigurations[0].kubernetesVersion: Invalid value: "1.29": no versions bundle has this version; ` + available,
 		}},
 		"no cluster": {"apiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata: {name: prod}\n", []string{
-			"cluster.yaml: no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with",
+			"cluster.yaml: no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes a sample",
 		}},
 		"no version": {strings.Replace(file, "  kubernetesVersion: \"1.34\"\n", "", 1), []string{
 			`cluster.yaml:5: spec.kubernetesVersion: Required value: a version of Kubernetes such as "1.34"; ` + available,

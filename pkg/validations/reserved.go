@@ -18,11 +18,11 @@ func reserved(key string) string {
 	within := func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) }
 	switch {
 	case within(v1alpha1.Group):
-		return "clusterctl-x acts on keys of its own domain; remove it (holds are set with 'clusterctl-x hold cluster', and fields of the spec say the rest)"
+		return "clusterctl-x acts on keys of its own domain; remove it (holds are set with 'clusterctl-x hold cluster', and fields of the spec cover the rest)"
 	case key == clusterv1.PausedAnnotation:
-		return "it keeps Cluster API from everything that this file asks for; remove it, and pause a cluster with kubectl, on its Cluster object"
+		return "it stops Cluster API from doing what this file asks for; remove it, and pause a cluster with kubectl, on its Cluster object"
 	case key == clusterv1.MachineSetSkipPreflightChecksAnnotation:
-		return "it takes away checks that the plan of an upgrade counts on; remove it: clusterctl-x sets it where a group needs it"
+		return "it disables checks that the plan of an upgrade relies on; remove it: clusterctl-x sets it where a group needs it"
 	case within("cluster.x-k8s.io"), within("clusters.x-k8s.io"):
 		return "Cluster API acts on keys of its own domain; remove it"
 	}

@@ -41,7 +41,7 @@ func noDowngrade(cluster *v1alpha1.Cluster, wanted, floor v1alpha1.ClusterVersio
 	var errs field.ErrorList
 	if wanted.ControlPlane.Before(floor.ControlPlane) {
 		errs = append(errs, field.Invalid(version, cluster.Spec.KubernetesVersion.String(),
-			fmt.Sprintf("the control plane runs %s, and nothing moves down; use %s or newer", floor.ControlPlane, floor.ControlPlane)))
+			fmt.Sprintf("the control plane runs %s and cannot be downgraded; use %s or newer", floor.ControlPlane, floor.ControlPlane)))
 	}
 	for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
 		runs := floor.WorkerNodeGroups[group.Name]
@@ -50,14 +50,14 @@ func noDowngrade(cluster *v1alpha1.Cluster, wanted, floor v1alpha1.ClusterVersio
 		}
 		if group.Pinned() {
 			errs = append(errs, field.Invalid(spec.Child("workerNodeGroupConfigurations").Index(i).Child("kubernetesVersion"), group.KubernetesVersion.String(),
-				fmt.Sprintf("group %s runs %s, and nothing moves down; use %s or newer", group.Name, runs, runs)))
+				fmt.Sprintf("group %s runs %s and cannot be downgraded; use %s or newer", group.Name, runs, runs)))
 			continue
 		}
 		if wanted.ControlPlane.Before(floor.ControlPlane) {
 			continue // one mistake, told once
 		}
 		errs = append(errs, field.Invalid(version, cluster.Spec.KubernetesVersion.String(),
-			fmt.Sprintf("group %s, which follows the cluster, runs %s, and nothing moves down; use %s or newer", group.Name, runs, runs)))
+			fmt.Sprintf("group %s, which follows the cluster, runs %s and cannot be downgraded; use %s or newer", group.Name, runs, runs)))
 	}
 	return errs
 }
@@ -77,7 +77,7 @@ func immutable(before, after *v1alpha1.Cluster) field.ErrorList {
 		},
 		{
 			spec.Child("clusterNetwork", "pods", "cidrBlocks"), blocks(before.Spec.ClusterNetwork.Pods), blocks(after.Spec.ClusterNetwork.Pods),
-			"nodes have their part of this network for as long as they live; create a new cluster",
+			"nodes keep their part of this network for their lifetime; create a new cluster",
 		},
 		{
 			spec.Child("clusterNetwork", "services", "cidrBlocks"), blocks(before.Spec.ClusterNetwork.Services), blocks(after.Spec.ClusterNetwork.Services),
@@ -85,15 +85,15 @@ func immutable(before, after *v1alpha1.Cluster) field.ErrorList {
 		},
 		{
 			spec.Child("clusterNetwork", "nodes", "cidrMaskSize"), maskSize(before), maskSize(after),
-			"nodes have their part of the network of pods for as long as they live; create a new cluster",
+			"nodes keep their part of the network of pods for their lifetime; create a new cluster",
 		},
 		{
 			spec.Child("clusterNetwork", "cniConfig"), pluginName(before), pluginName(after),
-			"pods have their addresses from it, and two of them would disturb each other; replace it inside the cluster, or create a new one",
+			"pods have their addresses from it, and two network plugins would interfere; replace it inside the cluster, or create a new one",
 		},
 		{
 			spec.Child("externalEtcdConfiguration", "endpoints"), etcdEndpoints(before), etcdEndpoints(after),
-			"Cluster API cannot move what a cluster keeps from one etcd to another; create a new cluster",
+			"Cluster API cannot move the data of a cluster from one etcd to another; create a new cluster",
 		},
 	} {
 		if f.old != f.new {

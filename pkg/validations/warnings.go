@@ -22,7 +22,7 @@ func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
 	path, spec := field.NewPath("spec"), cluster.Spec
 	for i, group := range spec.WorkerNodeGroupConfigurations {
 		if bounds := group.AutoscalingConfiguration; bounds != nil && group.Count != nil && *group.Count != bounds.MinCount {
-			warn(path.Child("workerNodeGroupConfigurations").Index(i).Child("count"), fmt.Sprintf("the group begins with minCount (%d) machines, and the autoscaler decides about more; ignored", bounds.MinCount))
+			warn(path.Child("workerNodeGroupConfigurations").Index(i).Child("count"), fmt.Sprintf("the group starts with minCount (%d) machines, and the autoscaler takes over from there; ignored", bounds.MinCount))
 		}
 	}
 	if homeless(spec) && !cluster.SelfManaged() { // which is an error there
@@ -32,7 +32,7 @@ func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
 		warn(path.Child("externalEtcdConfiguration"), "the development providers have no machines for etcd: it runs on the control plane's machines")
 	}
 	if idle := withoutEffect(spec); len(idle) > 0 && spec.DatacenterRef.Kind == v1alpha1.InMemoryKind {
-		warn(path.Child("datacenterRef"), "simulated machines run no kubelet, containerd or kube-apiserver that would read "+strings.Join(idle, ", ")+": it is rendered, and changes nothing that can be seen")
+		warn(path.Child("datacenterRef"), "simulated machines run no kubelet, containerd or kube-apiserver that would read "+strings.Join(idle, ", ")+": it is rendered, and has no visible effect")
 	}
 	if spec.DatacenterRef.Kind == v1alpha1.DockerKind {
 		overridden(spec.ControlPlaneConfiguration.KubeletConfiguration, path.Child("controlPlaneConfiguration", "kubeletConfiguration"), warn)
@@ -47,7 +47,7 @@ func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
 	if mirror := spec.RegistryMirrorConfiguration; mirror != nil && mirror.InsecureSkipVerify {
 		remedy := "give caCertContent instead where you can"
 		if mirror.CACertContent != "" {
-			remedy = "without this field caCertContent, which is given, is what the mirror's certificate is checked with"
+			remedy = "without this field, the mirror's certificate is checked with caCertContent, which is given"
 		}
 		warn(path.Child("registryMirrorConfiguration", "insecureSkipVerify"), "anyone on the network between machines and mirror can replace images; "+remedy)
 	}
@@ -62,7 +62,7 @@ func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
 func overridden(kubelet map[string]any, path *field.Path, warn func(*field.Path, string)) {
 	for _, name := range []string{"cgroupRoot", "evictionHard", "failCgroupV1", "failSwapOn", "imageGCHighThresholdPercent", "runtimeCgroups"} {
 		if _, given := kubelet[name]; given {
-			warn(path.Child(name), "machines of docker share the host, and have this set by an argument of the kubelet, which wins")
+			warn(path.Child(name), "machines of docker share the host, and an argument of the kubelet, which wins, sets this already")
 		}
 	}
 }

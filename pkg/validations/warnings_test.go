@@ -66,7 +66,7 @@ func TestWarnings(t *testing.T) {
 		"none":                      {func(*v1alpha1.Cluster) {}, nil},
 		"autoscaled without count":  {count(2, nil), nil},
 		"autoscaled from its count": {count(2, new(2)), nil},
-		"autoscaled from another":   {count(2, new(3)), []string{"spec.workerNodeGroupConfigurations[1].count: the group begins with minCount (2) machines, and the autoscaler decides about more; ignored"}},
+		"autoscaled from another":   {count(2, new(3)), []string{"spec.workerNodeGroupConfigurations[1].count: the group starts with minCount (2) machines, and the autoscaler takes over from there; ignored"}},
 		"etcd that is there":        {etcd(v1alpha1.ExternalEtcdConfiguration{Endpoints: []string{"https://a:1"}}), nil},
 		"etcd to make":              {etcd(v1alpha1.ExternalEtcdConfiguration{Count: 3}), []string{"spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines"}},
 		"plugin for simulated":      {plugin(v1alpha1.InMemoryKind, cilium), nil},
@@ -96,7 +96,7 @@ func TestWarnings(t *testing.T) {
 		"insecure mirror": {mirror(true), []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; give caCertContent instead where you can"}},
 		"insecure mirror with a certificate": {func(c *v1alpha1.Cluster) {
 			c.Spec.RegistryMirrorConfiguration = &v1alpha1.RegistryMirrorConfiguration{InsecureSkipVerify: true, CACertContent: "a"}
-		}, []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; without this field caCertContent, which is given, is what the mirror's certificate is checked with"}},
+		}, []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; without this field, the mirror's certificate is checked with caCertContent, which is given"}},
 		"self-managed":      {managed("prod"), []string{"spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet"}},
 		"managed by others": {managed("mgmt"), nil},
 	}
@@ -140,7 +140,7 @@ func TestWarningsOfSimulatedMachines(t *testing.T) {
 		change func(*v1alpha1.Cluster)
 		want   []string
 	}{
-		"all of them": {all, []string{"simulated machines run no kubelet, containerd or kube-apiserver that would read apiServerExtraArgs, auditPolicyContent, certSans, dns, etcdEncryption, identityProviderRefs, kubeletConfiguration, labels, podIamConfig, proxyConfiguration, registryMirrorConfiguration, taints: it is rendered, and changes nothing that can be seen"}},
+		"all of them": {all, []string{"simulated machines run no kubelet, containerd or kube-apiserver that would read apiServerExtraArgs, auditPolicyContent, certSans, dns, etcdEncryption, identityProviderRefs, kubeletConfiguration, labels, podIamConfig, proxyConfiguration, registryMirrorConfiguration, taints: it is rendered, and has no visible effect"}},
 		"on docker":   {func(c *v1alpha1.Cluster) { all(c); c.Spec.DatacenterRef.Kind = v1alpha1.DockerKind }, nil},
 		"what Cluster API does by itself": {
 			func(c *v1alpha1.Cluster) {

@@ -136,7 +136,7 @@ func TestParseReportsAllProblems(t *testing.T) {
 			"bundles.yaml:20: spec.versionsBundles[1].kubeVersion: Required value: a minor such as \"1.34\"",
 		}},
 		"minor twice": {with("kubeVersion: \"1.33\"", "kubeVersion: \"1.34\""), []string{
-			`bundles.yaml:20: spec.versionsBundles[1].kubeVersion: Duplicate value: "1.34": stands at spec.versionsBundles[0].kubeVersion already; remove one of them`,
+			`bundles.yaml:20: spec.versionsBundles[1].kubeVersion: Duplicate value: "1.34": is at spec.versionsBundles[0].kubeVersion already; remove one of them`,
 			`bundles.yaml:22: spec.versionsBundles[1].releases[0].version: Invalid value: "v1.33.5": is not a patch of 1.34; move it to the versions bundle of 1.33`,
 		}},
 		"no releases": {manifest + "  - kubeVersion: \"1.35\"\n", []string{
@@ -146,7 +146,7 @@ func TestParseReportsAllProblems(t *testing.T) {
 			"bundles.yaml:18: spec.versionsBundles[0].releases[1].version: Required value: an exact version such as v1.34.2",
 		}},
 		"version twice": {with("v1.34.9", "v1.34.10"), []string{
-			`bundles.yaml:18: spec.versionsBundles[0].releases[1].version: Duplicate value: "v1.34.10": stands at spec.versionsBundles[0].releases[0].version already; remove one of them`,
+			`bundles.yaml:18: spec.versionsBundles[0].releases[1].version: Duplicate value: "v1.34.10": is at spec.versionsBundles[0].releases[0].version already; remove one of them`,
 		}},
 		"images missing": {with("version: v1.34.9\n      images: *images", "version: v1.34.9\n      images: {etcd: registry.k8s.io/etcd:3.6.5-0}"), []string{
 			"bundles.yaml:19: spec.versionsBundles[0].releases[1].images.coreDNS: Required value: " + image,

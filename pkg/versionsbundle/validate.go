@@ -52,7 +52,7 @@ func unique[T comparable](seen map[T]*field.Path, value T, path *field.Path, mis
 	if first, twice := seen[value]; twice {
 		return field.ErrorList{&field.Error{
 			Type: field.ErrorTypeDuplicate, Field: path.String(), BadValue: fmt.Sprint(value),
-			Detail: fmt.Sprintf("stands at %s already; remove one of them", first),
+			Detail: fmt.Sprintf("is at %s already; remove one of them", first),
 		}}
 	}
 	seen[value] = path

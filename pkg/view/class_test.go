@@ -48,11 +48,11 @@ func TestTreeOfAClass(t *testing.T) {
 	}{
 		"not carried over": {described, head + "  topology: it is upgrading\n" + variables + text + parts},
 		"paused by clusterctl-x": {
-			paused, strings.Replace(strings.Replace(head, "…", "✗", 1), "  ClusterClass", "  paused: clusterctl-x paused the cluster to detach md-1 (me@here, since 2026-01-02T03:04:05Z); where that does not go on, 'clusterctl-x upgrade cluster' completes it and lifts the pause\n  ClusterClass", 1) +
+			paused, strings.Replace(strings.Replace(head, "…", "✗", 1), "  ClusterClass", "  paused: clusterctl-x paused the cluster to detach md-1 (me@here, since 2026-01-02T03:04:05Z); if that was interrupted, 'clusterctl-x upgrade cluster' completes it and lifts the pause\n  ClusterClass", 1) +
 				"  topology: it is upgrading\n" + variables + text + parts,
 		},
 		"a class that does not reach a group": {
-			unreached, head + "  topology: it is upgrading\n  md-1 is pinned, and was made before the latest change of the class, which reaches it by 'clusterctl-x upgrade cluster' with its file\n" + variables + text + parts,
+			unreached, head + "  topology: it is upgrading\n  md-1 is pinned, and was made before the latest change of the class; 'clusterctl-x upgrade cluster' with its file applies that change\n" + variables + text + parts,
 		},
 		"a group is deferred": {postponed, head + "  md-0 stays\n" + variables + text + parts},
 	} {
@@ -86,7 +86,7 @@ func TestClassPlan(t *testing.T) {
 		"no clusters": {nil, empty},
 		"two clusters": {[]plan.Plan{changed, {Metadata: metadata("b")}}, `Plan for cluster team/a, 1 step:
  1. control plane  stays at v1.34.2  1 machine replaced
-      because; begun at once, beside the other steps
+      because; started at once, concurrent with the other steps
       a field
 In all: 1 control plane machine and 3 worker machines replaced.
 ClusterClass team/small: 2 clusters, 1 of them unchanged; at most 1 control plane machine and 3 worker machines replaced.

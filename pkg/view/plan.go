@@ -17,7 +17,7 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 	var b strings.Builder
 	name := strings.TrimPrefix(p.Metadata.Namespace+"/"+p.Metadata.Name, "/")
 	if p.Empty() {
-		fmt.Fprintf(&b, "cluster %s is as the file describes it; nothing to do\n", name)
+		fmt.Fprintf(&b, "cluster %s matches the file; nothing to do\n", name)
 		notes(&b, p)
 		_, err := io.WriteString(w, b.String())
 		return err
@@ -136,7 +136,7 @@ func counted(n int, thing string) string {
 
 func reason(step plan.Step) string {
 	if step.Concurrent {
-		return step.Reason + "; begun at once, beside the other steps"
+		return step.Reason + "; started at once, concurrent with the other steps"
 	}
 	return step.Reason
 }

@@ -60,11 +60,11 @@ func TestPlan(t *testing.T) {
 		plan plan.Plan
 		want string
 	}{
-		"nothing to do":                      {aPlan(), "cluster team/prod is as the file describes it; nothing to do\n"},
-		"nothing to do, without a namespace": {plan.Plan{Metadata: plan.Metadata{Name: "prod"}}, "cluster prod is as the file describes it; nothing to do\n"},
+		"nothing to do":                      {aPlan(), "cluster team/prod matches the file; nothing to do\n"},
+		"nothing to do, without a namespace": {plan.Plan{Metadata: plan.Metadata{Name: "prod"}}, "cluster prod matches the file; nothing to do\n"},
 		"nothing to do, with something to know": {
 			plan.Plan{Metadata: plan.Metadata{Name: "prod"}, Notes: []string{"md-0 is pinned"}},
-			"cluster prod is as the file describes it; nothing to do\nNote: md-0 is pinned.\n",
+			"cluster prod matches the file; nothing to do\nNote: md-0 is pinned.\n",
 		},
 		"ControlPlane": {aPlan(plan.Step{Kind: plan.ControlPlane, From: at("v1.33.3"), To: at("v1.34.2"), MachinesReplaced: 3, Reason: "because"}), `Plan for cluster team/prod, 1 step:
  1. control plane  v1.33.3 -> v1.34.2  3 machines replaced
@@ -134,7 +134,7 @@ Note: md-0 is pinned.
 			`Plan for cluster team/prod, 1 step:
  1. md-0  stays at v1.34.2  3 machines replaced
     md-1  stays at v1.33.3  1 machine replaced
-      because; begun at once, beside the other steps
+      because; started at once, concurrent with the other steps
       md-0: spec.field0 would become 0
       md-0: spec.field1 would become 1
       md-1: spec.field0 would become 0
@@ -143,12 +143,12 @@ In all: 4 worker machines replaced.
 		},
 		"InPlace of the cluster": {aPlan(plan.Step{Kind: plan.InPlace, Concurrent: true, Changes: manyFields(1), Reason: "because"}), `Plan for cluster team/prod, 1 step:
  1. cluster  changed in place  no machine replaced
-      because; begun at once, beside the other steps
+      because; started at once, concurrent with the other steps
 ` + shown(1) + `In all: no machine is replaced, added or removed.
 `},
 		"InPlace of the control plane's count": {aPlan(plan.Step{Kind: plan.InPlace, Concurrent: true, MachinesRemoved: 2, Reason: "because"}), `Plan for cluster team/prod, 1 step:
  1. control plane  scaled  2 machines removed
-      because; begun at once, beside the other steps
+      because; started at once, concurrent with the other steps
 In all: 2 control plane machines removed.
 `},
 		"InPlace of groups": {aPlan(groupStep(plan.InPlace, plan.Group{Name: "md-0", MachinesAdded: 2}, plan.Group{Name: "md-1", MachinesRemoved: 1, Changes: manyFields(1)}, plan.Group{Name: "md-2", Changes: manyFields(1)})), `Plan for cluster team/prod, 1 step:

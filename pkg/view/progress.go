@@ -109,13 +109,13 @@ func (p *Progress) title() string {
 	case p.upgrade == nil:
 		return ""
 	case p.upgrade.step == len(p.upgrade.plan.Steps) && p.waiting() != "":
-		return "every step was begun" // those beside the others may last
+		return "every step was started" // those beside the others may last
 	case p.upgrade.step == len(p.upgrade.plan.Steps):
 		return "all steps are done"
 	case p.upgrade.left:
 		return fmt.Sprintf("%s left: %s", counted(len(p.upgrade.plan.Steps), "step"), p.upgrade.plan.Steps[0])
 	case p.latest.HealthWait != nil:
-		return fmt.Sprintf("step %d of %d waits at most %s until %s: Cluster API makes no worker machine while the control plane rolls",
+		return fmt.Sprintf("step %d of %d waits at most %s until %s: Cluster API creates no worker machines while the control plane rolls",
 			p.upgrade.step+1, len(p.upgrade.plan.Steps), p.latest.HealthWait.Until.Sub(p.latest.HealthWait.Since), healthy(p.latest.HealthWait.Parts))
 	}
 	return fmt.Sprintf("step %d of %d: %s", p.upgrade.step+1, len(p.upgrade.plan.Steps), p.upgrade.plan.Steps[p.upgrade.step])
@@ -193,9 +193,9 @@ func (p *Progress) lines() {
 		p.say("hold", "the hold was lifted")
 	}
 	if t := p.latest.Topology; t != nil && t.Failed {
-		p.say("topology", "Cluster API cannot carry over the topology: "+t.Reason)
+		p.say("topology", "Cluster API cannot reconcile the topology: "+t.Reason)
 	} else if p.said["topology"] != "" {
-		p.say("topology", "Cluster API carries over the topology again")
+		p.say("topology", "Cluster API reconciles the topology again")
 	}
 	// What ends a step is told before the next one.
 	if title := p.title(); title != "" {

@@ -26,29 +26,29 @@ func WaitingFor(p rollout.Status) string {
 
 // Left says what goes on by itself, and what waits for the command to be run again.
 func Left(p rollout.Status) string {
-	const again = "run the same command again to go on"
+	const again = "run the same command again to continue"
 	if p.Step >= len(p.Plan.Steps) && p.Cluster.Held != nil {
 		return "every step is done, and the upgrade ends when the hold is lifted: " + again
 	}
 	if p.Step >= len(p.Plan.Steps) && len(p.Queued) > 0 {
-		return fmt.Sprintf("Cluster API goes on with what was begun; what waits is other machines for %s: %s", strings.Join(p.Queued, ", "), again)
+		return fmt.Sprintf("Cluster API continues with what was started; still to be replaced are the machines of %s: %s", strings.Join(p.Queued, ", "), again)
 	}
 	if p.Step >= len(p.Plan.Steps) {
-		return "every step was begun, and Cluster API goes on with them: " + again
+		return "every step was started, and Cluster API continues with them: " + again
 	}
 	goesOn, later := goingOn(p)
-	text := "nothing was begun"
+	text := "nothing was started"
 	if len(p.Queued) > 0 {
-		text = "Cluster API goes on with what was begun beside the steps"
+		text = "Cluster API continues with the changes that wait for no step"
 	}
 	if len(goesOn) > 0 {
-		text = "Cluster API goes on with " + strings.Join(goesOn, ", ")
+		text = "Cluster API continues with " + strings.Join(goesOn, ", ")
 	}
 	if len(p.Queued) > 0 {
-		later = append([]string{"other machines for " + strings.Join(p.Queued, ", ")}, later...)
+		later = append([]string{"new machines for " + strings.Join(p.Queued, ", ")}, later...)
 	}
 	if len(later) > 0 {
-		text += "; what waits is " + strings.Join(later, ", ")
+		text += "; still to do: " + strings.Join(later, ", ")
 	}
 	return text + ": " + again
 }

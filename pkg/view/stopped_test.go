@@ -19,24 +19,24 @@ func TestLeft(t *testing.T) {
 		{Kind: plan.Template, Concurrent: true, WorkerNodeGroups: []plan.Group{group("a"), group("b"), group("c")}},
 		{Kind: plan.ControlPlane, From: from, To: to},
 	}
-	const again = ": run the same command again to go on"
+	const again = ": run the same command again to continue"
 	tests := map[string]struct {
 		progress rollout.Status
 		want     string
 	}{
 		"nothing is queued": {
 			rollout.Status{Step: 1, Begun: []string{v1alpha1.ControlPlaneName}},
-			"Cluster API goes on with step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
+			"Cluster API continues with step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
 		},
 		"groups are queued": {
 			rollout.Status{Step: 1, Queued: []string{"b", "c"}},
-			"Cluster API goes on with what was begun beside the steps; what waits is other machines for b, c, step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
+			"Cluster API continues with the changes that wait for no step; still to do: new machines for b, c, step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
 		},
 		"groups are queued after the last step": {
 			rollout.Status{Step: 2, Queued: []string{"c"}},
-			"Cluster API goes on with what was begun; what waits is other machines for c" + again,
+			"Cluster API continues with what was started; still to be replaced are the machines of c" + again,
 		},
-		"everything was begun": {rollout.Status{Step: 2}, "every step was begun, and Cluster API goes on with them" + again},
+		"everything was begun": {rollout.Status{Step: 2}, "every step was started, and Cluster API continues with them" + again},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

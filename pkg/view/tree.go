@@ -51,7 +51,7 @@ func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 	case cluster.Pause != nil:
 		fmt.Fprintf(&b, "  paused: %s\n", *cluster.Pause)
 	case cluster.Paused:
-		b.WriteString("  paused: Cluster API does nothing until spec.paused of the Cluster is not true\n")
+		b.WriteString("  paused: Cluster API does nothing until spec.paused of the Cluster is false\n")
 	}
 	for _, hold := range cluster.Holds {
 		fmt.Fprintf(&b, "  %s%s\n", map[bool]string{true: "waits: "}[cluster.Held != nil && *cluster.Held == hold], hold)
@@ -112,7 +112,7 @@ func (s Style) topology(b *strings.Builder, described Described) error {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 	for _, group := range described.Unreached {
-		fmt.Fprintf(b, "  %s is pinned, and was made before the latest change of the class, which reaches it by 'clusterctl-x upgrade cluster' with its file\n", group)
+		fmt.Fprintf(b, "  %s is pinned, and was made before the latest change of the class; 'clusterctl-x upgrade cluster' with its file applies that change\n", group)
 	}
 	var table strings.Builder
 	for _, variable := range described.Variables {

@@ -81,7 +81,7 @@ func TestTree(t *testing.T) {
 				c.Paused, c.Infrastructure = true, "no network"
 				c.AddOns = []state.AddOn{{Name: "a"}, {Name: "b", Applied: true}, {Name: "c", Reason: "no object (ConfigMap/c)"}}
 			}), `✗ Cluster team/prod  Provisioned, created 90s ago
-  paused: Cluster API does nothing until spec.paused of the Cluster is not true
+  paused: Cluster API does nothing until spec.paused of the Cluster is false
   infrastructure: no network
   add-on a: not applied yet
   add-on c: no object (ConfigMap/c)

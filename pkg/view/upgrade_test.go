@@ -97,18 +97,18 @@ func TestProgressUpgrade(t *testing.T) {
 			[]shown{{0, 1, awaitingHealth("md-0")}, {31 * time.Second, 1, upgrading(0, 1)}, {0, 1, awaitingHealth("control-plane", "md-0", "md-1")}, {0, 1, awaitingHealth()}},
 			`   0s  control-plane v1.34.2: 0 of 1 machines updated, 1 serving
    0s  md-0 v1.34.2: 1 of 2 machines updated, 2 serving
-   0s  step 2 of 2 waits at most 10m0s until md-0 is healthy: Cluster API makes no worker machine while the control plane rolls
+   0s  step 2 of 2 waits at most 10m0s until md-0 is healthy: Cluster API creates no worker machines while the control plane rolls
   30s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
   31s  step 2 of 2: md-0 from v1.33.3 to v1.34.2
-  31s  step 2 of 2 waits at most 10m0s until control-plane, md-0 and md-1 are healthy: Cluster API makes no worker machine while the control plane rolls
-  31s  step 2 of 2 waits at most 10m0s until the cluster is healthy: Cluster API makes no worker machine while the control plane rolls
+  31s  step 2 of 2 waits at most 10m0s until control-plane, md-0 and md-1 are healthy: Cluster API creates no worker machines while the control plane rolls
+  31s  step 2 of 2 waits at most 10m0s until the cluster is healthy: Cluster API creates no worker machines while the control plane rolls
 `,
 		},
 		"steps beside the others go on": {
 			[]shown{{0, 2, upgrading(1, 1)}, {31 * time.Second, 2, upgrading(1, 2)}},
 			`   0s  control-plane v1.34.2: 1 of 1 machines ready
    0s  md-0 v1.34.2: 1 of 2 machines updated, 2 serving
-   0s  every step was begun
+   0s  every step was started
   30s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on
   31s  md-0 v1.34.2: 2 of 2 machines ready
   31s  all steps are done

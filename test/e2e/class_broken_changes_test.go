@@ -29,15 +29,15 @@ func changesOfAClass() map[string]brokenUse {
 		},
 		"variable in use removed": {
 			"plan clusterclass", handmadeClass, []string{"name: epoch", "name: era"}, 3,
-			"class.yaml:24: spec.variables: Required value: cluster class-broken/managed sets the variable epoch, which the class no longer has; change the cluster first, or let the class go on taking what it has\n",
+			"class.yaml:24: spec.variables: Required value: cluster class-broken/managed sets the variable epoch, which the class no longer has; change the cluster first, or let the class keep accepting its value\n",
 		},
 		"enum without a value in use": {
 			"plan clusterclass", handmadeClass, []string{"enum: [eu, us]", "enum: [us]"}, 3,
-			"class.yaml:25: spec.variables[region]: Invalid value: cluster class-broken/managed sets it to \"eu\": not one of the supported values: \"us\"; change the cluster first, or let the class go on taking what it has\n",
+			"class.yaml:25: spec.variables[region]: Invalid value: cluster class-broken/managed sets it to \"eu\": not one of the supported values: \"us\"; change the cluster first, or let the class keep accepting its value\n",
 		},
 		"another type of a variable in use": {
 			"plan clusterclass", handmadeClass, []string{"type: integer, minimum: 1, maximum: 5, default: 2", "type: string"}, 3,
-			"class.yaml:28: spec.variables[size]: Invalid value: cluster class-broken/managed sets it to 2: must be of type string, not integer; change the cluster first, or let the class go on taking what it has\n",
+			"class.yaml:28: spec.variables[size]: Invalid value: cluster class-broken/managed sets it to 2: must be of type string, not integer; change the cluster first, or let the class keep accepting its value\n",
 		},
 		"variable required that clusters lack": {
 			"plan clusterclass", handmadeClass, []string{"  - name: disks\n    required: false", "  - name: disks\n    required: true"}, 3,
@@ -57,11 +57,11 @@ func changesOfAClass() map[string]brokenUse {
 		},
 		"patch that writes no JSON": {
 			"plan clusterclass", handmadeClass, []string{"'[\"echo {{ .region }} {{ .size }}\"]'", "'[\"echo'"}, 3,
-			"class.yaml:54: spec.patches[region]: Invalid value: nothing can be made of cluster class-broken/managed: its patch region fails: failed to generate JSON patches for \"KubeadmConfigTemplate\": failed to calculate value for template: failed to unmarshal rendered template: \"[\\\"echo\": error converting YAML to JSON: yaml: found unexpected end of stream; correct the patch\n",
+			"class.yaml:54: spec.patches[region]: Invalid value: Cluster API cannot generate cluster class-broken/managed: its patch region fails: failed to generate JSON patches for \"KubeadmConfigTemplate\": failed to calculate value for template: failed to unmarshal rendered template: \"[\\\"echo\": error converting YAML to JSON: yaml: found unexpected end of stream; correct the patch\n",
 		},
 		"patch where nothing is": {
 			"plan clusterclass", handmadeClass, []string{"/spec/template/spec/preKubeadmCommands", "/spec/template/spec/nothing/preKubeadmCommands"}, 3,
-			"class.yaml:54: spec.patches[region]: Invalid value: nothing can be made of cluster class-broken/managed: its patch region fails: failed to apply patch: error applying json patch (RFC6902): add operation does not apply: doc is missing path: \"/spec/template/spec/nothing/preKubeadmCommands\": missing value; correct the patch\n",
+			"class.yaml:54: spec.patches[region]: Invalid value: Cluster API cannot generate cluster class-broken/managed: its patch region fails: failed to apply patch: error applying json patch (RFC6902): add operation does not apply: doc is missing path: \"/spec/template/spec/nothing/preKubeadmCommands\": missing value; correct the patch\n",
 		},
 		"patch that writes a value of another type": {
 			"plan clusterclass", handmadeClass, []string{"'[\"echo {{ .region }} {{ .size }}\"]'", "'echo'"}, 3,
@@ -91,11 +91,11 @@ func changesOfAClass() map[string]brokenUse {
 		},
 		"template changed under its name": {
 			"plan clusterclass", handmadeTemplates + handmadeClass, []string{"startupDuration: 1s", "startupDuration: 2s"}, 3,
-			"class.yaml:18: spec.template: Forbidden: DevMachineTemplate/handmade is there already with other content, and templates cannot be changed: give the new one another name, and name it in the class\n",
+			"class.yaml:18: spec.template: Forbidden: DevMachineTemplate/handmade already exists with other content, and templates cannot be changed: give the new one another name, and name it in the class\n",
 		},
 		"field removed from a template under its name": {
 			"plan clusterclass", handmadeTemplates + handmadeClass, []string{"{vm: {provisioning: {startupDuration: 1s}}}", "{}"}, 3,
-			"class.yaml:18: spec.template: Forbidden: DevMachineTemplate/handmade is there already with other content, and templates cannot be changed: give the new one another name, and name it in the class\n",
+			"class.yaml:18: spec.template: Forbidden: DevMachineTemplate/handmade already exists with other content, and templates cannot be changed: give the new one another name, and name it in the class\n",
 		},
 		"unknown field of the class": {
 			"plan clusterclass", handmadeClass, []string{"  workers:", "  worker:"}, 3,
@@ -115,11 +115,11 @@ func changesOfAClass() map[string]brokenUse {
 		},
 		"another kind": {
 			"plan clusterclass", handmadeClass, []string{"", handmadeClass + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: handmade}\n"}, 2,
-			"class.yaml:60: ConfigMap handmade is no part of a ClusterClass; leave it out: the file may have one ClusterClass and templates\n",
+			"class.yaml:60: ConfigMap handmade is not part of a ClusterClass; leave it out: the file may have one ClusterClass and templates\n",
 		},
 		"file of a cluster": {
 			"plan clusterclass", managedSpec, nil, 2,
-			"class.yaml:1: Cluster managed is no part of a ClusterClass; 'clusterctl-x plan upgrade' plans what becomes of a cluster; this command takes a file with one ClusterClass and its templates\n",
+			"class.yaml:1: Cluster managed is not part of a ClusterClass; 'clusterctl-x plan upgrade' takes a cluster spec; this command takes a file with one ClusterClass and its templates\n",
 		},
 		"broken YAML": {
 			"plan clusterclass", handmadeTemplates + handmadeClass, []string{"  infrastructure:", "\tinfrastructure:"}, 2,

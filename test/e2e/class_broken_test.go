@@ -120,8 +120,8 @@ func onItsWay(t *testing.T, namespace string) {
 	upgrade.signal(t, syscall.SIGINT)
 	upgrade.end(t)
 	const (
-		on   = "cluster managed is still on its way to v1.33.13 (md-1 at v1.32.13), and Cluster API takes no other version until it is there: use v1.33.13 first; "
-		held = "md-1 stays at v1.32.13 as it is, its count and labels included, and the upgrade to v1.33.13 with it, until deferUpgrade is taken away\n"
+		on   = "cluster managed is still being upgraded to v1.33.13 (md-1 at v1.32.13), and Cluster API accepts no other version until that is done: use v1.33.13 first; "
+		held = "md-1 stays at v1.32.13, with its count and labels, and holds up the upgrade to v1.33.13, until deferUpgrade is removed\n"
 	)
 	brokenUses(t, namespace, map[string]brokenUse{
 		"farther": {
@@ -134,7 +134,7 @@ func onItsWay(t *testing.T, namespace string) {
 		},
 		"back": {
 			"upgrade cluster", managedSpec, nil, 3,
-			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.32\": the control plane runs v1.33.13, and nothing moves down; use v1.33.13 or newer\n",
+			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.32\": the control plane runs v1.33.13 and cannot be downgraded; use v1.33.13 or newer\n",
 		},
 		"farther, by create": {
 			"create cluster", managedSpec, []string{`"1.32"`, `"1.34"`, ofLarge, deferred}, 3,

@@ -37,7 +37,7 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"class with a patch that fails": {
 			"create cluster", managedSpec, []string{"{name: managed}", "{name: fresh}", "name: handmade", "name: badpatch"}, 3,
-			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"badpatch\": nothing can be made of this cluster: its patch region fails: failed to apply patch: error applying json patch (RFC6902): add operation does not apply: doc is missing path: \"/spec/template/spec/nothing/preKubeadmCommands\": missing value; correct the class, or what the spec says to it\n",
+			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"badpatch\": Cluster API cannot generate this cluster: its patch region fails: failed to apply patch: error applying json patch (RFC6902): add operation does not apply: doc is missing path: \"/spec/template/spec/nothing/preKubeadmCommands\": missing value; correct the class, or the values that the spec gives it\n",
 		},
 		"class of another provider": {
 			"create cluster", generatedSpec, []string{"name: inmemory", "name: docker"}, 3,
@@ -50,11 +50,11 @@ func usesOfAClass() map[string]brokenUse {
 		"class changed to one of another provider": {
 			"upgrade cluster", managedSpec, []string{"name: handmade", "name: docker", withVariables, "", ofLarge, "  datacenterRef: {kind: DockerDatacenterConfig, name: any}\n"}, 3,
 			"warning: cluster.yaml:8: spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin\n" +
-				"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"docker\": cluster managed is made from ClusterClass handmade: its machines are of provider inmemory and would become those of docker, and Cluster API cannot replace one kind by another; use a class with the same kinds, or create a new cluster\n",
+				"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"docker\": cluster managed is made from ClusterClass handmade: its machines are of provider inmemory and would become those of docker, and Cluster API cannot replace one kind with another; use a class with the same kinds, or create a new cluster\n",
 		},
 		"class changed to one of other kinds": {
 			"upgrade cluster", managedSpec, []string{"name: handmade", "name: otherkinds"}, 3,
-			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"otherkinds\": cluster managed is made from ClusterClass handmade: its infrastructure is a DevCluster and would become a DockerCluster; its control plane machine is a DevMachine and would become a DockerMachine; its worker machine of class default-worker is a DevMachine and would become a DockerMachine; its worker machine of class large is a DevMachine and would become a DockerMachine, and Cluster API cannot replace one kind by another; use a class with the same kinds, or create a new cluster\n",
+			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"otherkinds\": cluster managed is made from ClusterClass handmade: its infrastructure is a DevCluster and would become a DockerCluster; its control plane machine is a DevMachine and would become a DockerMachine; its worker machine of class default-worker is a DevMachine and would become a DockerMachine; its worker machine of class large is a DevMachine and would become a DockerMachine, and Cluster API cannot replace one kind with another; use a class with the same kinds, or create a new cluster\n",
 		},
 		"class changed to one without the variables": {
 			"upgrade cluster", managedSpec, []string{"name: handmade", "name: plain"}, 3,
@@ -81,7 +81,7 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"downgrade": {
 			"upgrade cluster", managedSpec, []string{"\"1.32\"", "\"1.31\""}, 3,
-			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.31\": the control plane runs v1.32.13, and nothing moves down; use v1.32.13 or newer\n",
+			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.31\": the control plane runs v1.32.13 and cannot be downgraded; use v1.32.13 or newer\n",
 		},
 		"unknown class of a group": {
 			"upgrade cluster", managedSpec, []string{"class: large", "class: larg"}, 3,
@@ -93,23 +93,23 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"clusterClass added to a cluster without one": {
 			"upgrade cluster", classicSpec, []string{"  clusterNetwork", "  clusterClass: {name: inmemory}\n  clusterNetwork"}, 3,
-			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane beside the one that is there; remove the field, or create a new cluster and move what runs on this one\n",
+			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane next to the existing one; remove the field, or create a new cluster and move the workloads of this one\n",
 		},
 		"clusterClass added to a cluster without one, by create": {
 			"create cluster", classicSpec, []string{"  clusterNetwork", "  clusterClass: {name: inmemory}\n  clusterNetwork"}, 3,
-			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane beside the one that is there; remove the field, or create a new cluster and move what runs on this one\n",
+			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane next to the existing one; remove the field, or create a new cluster and move the workloads of this one\n",
 		},
 		"clusterClass added to a cluster without one, by plan": {
 			"plan upgrade", classicSpec, []string{"  clusterNetwork", "  clusterClass: {name: inmemory}\n  clusterNetwork"}, 3,
-			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane beside the one that is there; remove the field, or create a new cluster and move what runs on this one\n",
+			"cluster.yaml:6: spec.clusterClass: Forbidden: cluster classic was made without a ClusterClass, and Cluster API cannot adopt it: it would make a second control plane next to the existing one; remove the field, or create a new cluster and move the workloads of this one\n",
 		},
 		"clusterClass removed": {
 			"upgrade cluster", managedSpec, []string{withClass, "", ofLarge, "  datacenterRef: {kind: InMemoryDatacenterConfig, name: any}\n"}, 3,
-			"cluster.yaml:4: spec.clusterClass: Required value: cluster managed is made from ClusterClass class-broken/handmade, which owns its parts, and nothing can take them out; add the field\n",
+			"cluster.yaml:4: spec.clusterClass: Required value: cluster managed is made from ClusterClass class-broken/handmade, and a cluster cannot leave its class; add the field\n",
 		},
 		"clusterClass removed, and its fields not": {
 			"upgrade cluster", managedSpec, []string{withClass, "", ofLarge, ofLarge + "  datacenterRef: {kind: InMemoryDatacenterConfig, name: any}\n"}, 2,
-			"cluster.yaml:12: spec.workerNodeGroupConfigurations[1].class: Forbidden: means something to a ClusterClass only, and this cluster has no spec.clusterClass; remove it, or name the class\n",
+			"cluster.yaml:12: spec.workerNodeGroupConfigurations[1].class: Forbidden: takes effect only with a ClusterClass, and this cluster has no spec.clusterClass; remove it, or name the class\n",
 		},
 		"clusterClass as a name": {
 			"upgrade cluster", managedSpec, []string{withClass, "  clusterClass: handmade\n"}, 2,
@@ -125,17 +125,17 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"deferUpgrade without a class": {
 			"upgrade cluster", classicSpec, []string{"  - name: md-0", "  - name: md-0\n    deferUpgrade: true"}, 2,
-			"cluster.yaml:11: spec.workerNodeGroupConfigurations[0].deferUpgrade: Forbidden: means something to a ClusterClass only, and this cluster has no spec.clusterClass; give the group a kubernetesVersion to keep it where it is\n",
+			"cluster.yaml:11: spec.workerNodeGroupConfigurations[0].deferUpgrade: Forbidden: takes effect only with a ClusterClass, and this cluster has no spec.clusterClass; give the group a kubernetesVersion to keep it where it is\n",
 		},
 		"other fields of a class without one": {
 			"upgrade cluster", classicSpec, []string{"  - name: md-0", "  - name: md-0\n    class: large\n    holdUpgradeSequence: true\n    variables: {size: 2}"}, 2,
-			"cluster.yaml:11: spec.workerNodeGroupConfigurations[0].class: Forbidden: means something to a ClusterClass only, and this cluster has no spec.clusterClass; remove it, or name the class\n" +
-				"cluster.yaml:12: spec.workerNodeGroupConfigurations[0].holdUpgradeSequence: Forbidden: means something to a ClusterClass only, and this cluster has no spec.clusterClass; give the group a kubernetesVersion to keep it where it is\n" +
-				"cluster.yaml:13: spec.workerNodeGroupConfigurations[0].variables: Forbidden: means something to a ClusterClass only, and this cluster has no spec.clusterClass; remove it, or name the class\n",
+			"cluster.yaml:11: spec.workerNodeGroupConfigurations[0].class: Forbidden: takes effect only with a ClusterClass, and this cluster has no spec.clusterClass; remove it, or name the class\n" +
+				"cluster.yaml:12: spec.workerNodeGroupConfigurations[0].holdUpgradeSequence: Forbidden: takes effect only with a ClusterClass, and this cluster has no spec.clusterClass; give the group a kubernetesVersion to keep it where it is\n" +
+				"cluster.yaml:13: spec.workerNodeGroupConfigurations[0].variables: Forbidden: takes effect only with a ClusterClass, and this cluster has no spec.clusterClass; remove it, or name the class\n",
 		},
 		"field for which the class has no variable": {
 			"upgrade cluster", managedSpec, []string{ofLarge, ofLarge + "    taints: []\n"}, 2,
-			"cluster.yaml:20: spec.workerNodeGroupConfigurations[1].taints: Forbidden: only classes of 'generate clusterclass' act on it, and without spec.datacenterRef spec.clusterClass is one of your own: give the class a variable for it and set that in spec.clusterClass.variables, or add the datacenterRef\n",
+			"cluster.yaml:20: spec.workerNodeGroupConfigurations[1].taints: Forbidden: takes effect only with classes of 'generate clusterclass', and without spec.datacenterRef spec.clusterClass is one of your own: give the class a variable for it and set that in spec.clusterClass.variables, or add the datacenterRef\n",
 		},
 		"one group": {
 			"upgrade cluster --worker-node-groups md-0", managedSpec, []string{"\"1.32\"", "\"1.33\""}, 2,
@@ -151,7 +151,7 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"another network": {
 			"upgrade cluster", managedSpec, []string{"192.168", "192.169"}, 3,
-			"cluster.yaml:14: spec.clusterNetwork.pods.cidrBlocks: Invalid value: \"192.169.0.0/16\": cannot be changed, and is 192.168.0.0/16: nodes have their part of this network for as long as they live; create a new cluster\n",
+			"cluster.yaml:14: spec.clusterNetwork.pods.cidrBlocks: Invalid value: \"192.169.0.0/16\": cannot be changed, and is 192.168.0.0/16: nodes keep their part of this network for their lifetime; create a new cluster\n",
 		},
 		"name of a group too long": {
 			"upgrade cluster", managedSpec, []string{"- name: md-1", "- name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, 2,

@@ -103,7 +103,7 @@ func usesOfVariables() map[string]brokenUse {
 		},
 		"that fields of a group set too": {
 			"create cluster", generatedSpec, []string{"  - name: md-0", "  - name: md-0\n    labels: {rack: a}\n    variables: {kubeletExtraArgs: []}"}, 2,
-			"warning: cluster.yaml:14: spec.datacenterRef: simulated machines run no kubelet, containerd or kube-apiserver that would read labels: it is rendered, and changes nothing that can be seen\n" +
+			"warning: cluster.yaml:14: spec.datacenterRef: simulated machines run no kubelet, containerd or kube-apiserver that would read labels: it is rendered, and has no visible effect\n" +
 				"cluster.yaml:13: spec.workerNodeGroupConfigurations[0].variables.kubeletExtraArgs: Forbidden: other fields of the spec, which mean this variable of the class, are set too; remove it, or say it there\n",
 		},
 		"as a list": {

@@ -70,8 +70,8 @@ func heldSequence(t *testing.T, namespace string, spec *clusterSpec) {
 	upgrade.until(t, ": "+step+"\n")
 	upgrade.signal(t, syscall.SIGINT)
 	assertGoesOn(t, upgrade.end(t).stderr, "error: interrupted", step)
-	const first = "md-0 stays at v1.34.4 as it is, its count and labels included, and the upgrade to v1.35.4 with it, until holdUpgradeSequence is taken away"
-	const second = "md-1 stays at v1.34.4 as it is, its count and labels included, and the upgrade to v1.35.4 with it, until holdUpgradeSequence of md-0 is taken away"
+	const first = "md-0 stays at v1.34.4, with its count and labels, and holds up the upgrade to v1.35.4, until holdUpgradeSequence is removed"
+	const second = "md-1 stays at v1.34.4, with its count and labels, and holds up the upgrade to v1.35.4, until holdUpgradeSequence of md-0 is removed"
 	assertFrozen(t, namespace, first, second)
 	spec.version = "1.36"
 	refused(t, 3, namespace, spec.path(t), "waits.yaml:5: spec.kubernetesVersion: Invalid value: \"1.36\": cluster waits is still on its way to v1.35.4 (md-0 at v1.34.4, md-1 at v1.34.4), and Cluster API takes no other version until it is there: "+
@@ -99,8 +99,8 @@ func deferredUpgrade(t *testing.T, namespace string, spec *clusterSpec) {
 	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
 	upgrade.until(t, "md-1 v1.36.3: 1 of 1 machines ready\n")
 	r := cli(t, 5, "watch", "cluster", "waits", "-n", namespace, "--timeout", "20s")
-	const frozen = "md-0 stays at v1.35.4 as it is, its count and labels included, and the upgrade to v1.36.3 with it, until deferUpgrade is taken away"
-	if want := "error: timed out watching; cluster class-waits/waits waits for somebody to take away deferUpgrade for md-0\n"; !strings.HasSuffix(r.stderr, want) {
+	const frozen = "md-0 stays at v1.35.4, with its count and labels, and holds up the upgrade to v1.36.3, until deferUpgrade is removed"
+	if want := "error: timed out watching; cluster class-waits/waits waits for deferUpgrade for md-0 to be removed\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("watch said %q, want the end %q", r.stderr, want)
 	}
 	assertFrozen(t, namespace, frozen)
@@ -114,7 +114,7 @@ func deferredUpgrade(t *testing.T, namespace string, spec *clusterSpec) {
 	}
 
 	spec.version = "1.36.1"
-	refused(t, 3, namespace, spec.path(t), "waits.yaml:5: spec.kubernetesVersion: Invalid value: \"v1.36.1\": the control plane runs v1.36.3, and nothing moves down; use v1.36.3 or newer\n")
+	refused(t, 3, namespace, spec.path(t), "waits.yaml:5: spec.kubernetesVersion: Invalid value: \"v1.36.1\": the control plane runs v1.36.3 and cannot be downgraded; use v1.36.3 or newer\n")
 	spec.version, spec.groups[0].more, spec.groups[0].count = "1.36", "", 2
 	file = spec.path(t)
 	rest := planOf(t, namespace, file)

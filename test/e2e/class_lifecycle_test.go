@@ -34,14 +34,14 @@ func TestClassLifecycle(t *testing.T) {
 	if r := cli(t, 0, create...); strings.Contains(r.stderr, "objects created") || !strings.HasPrefix(r.stdout, "cluster class-life/life is ready after ") {
 		t.Errorf("the second run did not finish the job of the first: %s%s", r.stderr, r.stdout)
 	}
-	if got, want := cli(t, 0, create...).stdout, "cluster class-life/life exists and is as the file describes it; nothing to do\n"; got != want {
+	if got, want := cli(t, 0, create...).stdout, "cluster class-life/life exists and matches the file; nothing to do\n"; got != want {
 		t.Errorf("create again said %q, want %q", got, want)
 	}
 	t.Run("without the class", func(t *testing.T) {
 		spec := spec
 		spec.class = ""
 		file := spec.path(t)
-		const want = "life.yaml:4: spec.clusterClass: Required value: cluster life is made from ClusterClass class-life/inmemory, which owns its parts, and nothing can take them out; add the field\n"
+		const want = "life.yaml:4: spec.clusterClass: Required value: cluster life is made from ClusterClass class-life/inmemory, and a cluster cannot leave its class; add the field\n"
 		for _, command := range [][]string{{"create", "cluster"}, {"upgrade", "cluster"}, {"plan", "upgrade"}} {
 			assertStderr(t, cli(t, 3, append(command, "-n", namespace, "-f", file)...), want, strings.TrimSuffix(file, "life.yaml"))
 		}
@@ -107,14 +107,14 @@ func TestClassByManifests(t *testing.T) {
 	kubectl(t, shared, []byte(cli(t, 0, "generate", "manifests", "-n", namespace, "-f", file).stdout), "apply", "-f", "-")
 	cli(t, 0, "watch", "cluster", "applied", "-n", namespace)
 	assertMachines(t, shared, namespace, "applied", "control-plane v1.34.1", "md-0 v1.34.1")
-	if got, want := cli(t, 0, "create", "cluster", "-n", namespace, "-f", file).stdout, "cluster class-manifests/applied exists and is as the file describes it; nothing to do\n"; got != want {
+	if got, want := cli(t, 0, "create", "cluster", "-n", namespace, "-f", file).stdout, "cluster class-manifests/applied exists and matches the file; nothing to do\n"; got != want {
 		t.Errorf("create said %q, want %q", got, want)
 	}
 	spec.version = "1.34.4"
 	file = spec.path(t)
 	p := planOf(t, namespace, file)
 	assertPlan(t, p, "ControlPlane v1.34.1->v1.34.4", "Workers md-0 v1.34.1->v1.34.4")
-	refused(t, 4, namespace, file, "error: others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts\n"+
+	refused(t, 4, namespace, file, "error: other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts\n"+
 		"  Cluster/applied spec.topology.version: conflict with \"kubectl-client-side-apply\" using cluster.x-k8s.io/v1beta2\n")
 	made := observe(t, shared, namespace, "applied")
 	cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file, "--force-conflicts")

@@ -97,16 +97,16 @@ func textFile(t *testing.T, name string, text []byte) string {
 }
 
 // assertGoesOn compares what an upgrade of a managed cluster says at its end:
-// the steps, numbered from one on, that Cluster API goes on with by itself.
+// the steps, numbered from one on, that Cluster API continues with by itself.
 func assertGoesOn(t *testing.T, stderr, begins string, steps ...string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
 	last := lines[len(lines)-1]
-	want := `^` + begins + `; Cluster API goes on with `
+	want := `^` + begins + `; Cluster API continues with `
 	for i, step := range steps {
 		want += map[bool]string{true: "", false: ", "}[i == 0] + `step \d+ \(` + regexp.QuoteMeta(step) + `\)`
 	}
-	if !regexp.MustCompile(want + `: run the same command again to go on$`).MatchString(last) {
+	if !regexp.MustCompile(want + `: run the same command again to continue$`).MatchString(last) {
 		t.Errorf("the last line is\n%s\nwant\n%s", last, want)
 	}
 }

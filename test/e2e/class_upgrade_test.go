@@ -48,12 +48,12 @@ func TestClassUpgradeAcrossFourMinors(t *testing.T) {
 		t.Errorf("upgrade: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	assertMade(t, made(), p)
-	if r := watch.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-four-minors/four is at v1.35.4 and as its spec asks for, after ") || strings.Contains(r.stderr, deviates) {
+	if r := watch.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster class-four-minors/four is at v1.35.4 and matches its spec, after ") || strings.Contains(r.stderr, deviates) {
 		t.Errorf("watch: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	assertMachines(t, shared, namespace, "four", "control-plane v1.35.4", "md-0 v1.35.4", "md-1 v1.35.4")
 	assertPlan(t, planOf(t, namespace, file))
-	if got, want := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file).stdout, "cluster class-four-minors/four is as the file describes it; nothing to do\n"; got != want {
+	if got, want := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file).stdout, "cluster class-four-minors/four matches the file; nothing to do\n"; got != want {
 		t.Errorf("upgrade again said %q, want %q", got, want)
 	}
 }
@@ -175,7 +175,7 @@ func TestClassUpgradeStoppedAndResumed(t *testing.T) {
 		run.until(t, ": "+third+"\n")
 		held := holder(t, namespace, "stopped")
 		r := cli(t, 4, upgrade...)
-		want := regexp.MustCompile(`\nerror: ` + regexp.QuoteMeta(held) + ` works on cluster class-stopped/stopped, at least until \d\d:\d\d:\d\d; wait until it is done, or end its turn with --take-over\n$`)
+		want := regexp.MustCompile(`\nerror: ` + regexp.QuoteMeta(held) + ` works on cluster class-stopped/stopped, at least until \d\d:\d\d:\d\d; wait until it is done, or take over its lock with --take-over\n$`)
 		if held == "" || !want.MatchString(r.stderr) {
 			t.Errorf("stderr is %q, want %s", r.stderr, want)
 		}

@@ -81,7 +81,7 @@ func portTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := cli(t, 1, "management", "start", "--name", broken)
-	want := fmt.Sprintf(`management cluster: embedded "broken", which is being started
+	want := fmt.Sprintf(`management cluster: embedded "broken", which is starting
 error: starting embedded management cluster "broken": port %d of embedded management cluster "broken" is taken by another process: end that process, or use another instance with --name; its logs are in %s
 `, ports.ProvidersWebhook, filepath.Join(everyone.home, "embedded", broken, "logs"))
 	if diff := cmp.Diff(want, r.stderr); diff != "" {
@@ -122,8 +122,8 @@ func TestCreateInterruptedAndTimedOut(t *testing.T) {
 	args := []string{"create", "cluster", "-n", namespace, "-f", specFile(t, "stopped", "1.34", "md-0")}
 
 	r := cli(t, 5, append(args, "--timeout", "3s")...)
-	ends := regexp.MustCompile(`\nerror: timed out (while .+; run the same command again to go on|` +
-		`(waiting for .+|before anything was seen of it); Cluster API goes on creating cluster interrupted/stopped: run the same command again to go on watching)\n$`)
+	ends := regexp.MustCompile(`\nerror: timed out (while .+; run the same command again to continue|` +
+		`(waiting for .+|before its state was known); Cluster API continues creating cluster interrupted/stopped: run the same command again to keep watching)\n$`)
 	if !ends.MatchString(r.stderr) {
 		t.Errorf("stderr is %q, want the end %s", r.stderr, ends)
 	}
@@ -131,7 +131,7 @@ func TestCreateInterruptedAndTimedOut(t *testing.T) {
 	run := begin(t, args...)
 	run.until(t, "machines ready")
 	run.signal(t, syscall.SIGINT)
-	if r := run.end(t); r.code != 130 || !strings.Contains(r.stderr, "interrupted; Cluster API goes on creating cluster interrupted/stopped") {
+	if r := run.end(t); r.code != 130 || !strings.Contains(r.stderr, "interrupted; Cluster API continues creating cluster interrupted/stopped") {
 		t.Errorf("exit code %d, want 130; stderr: %s", r.code, r.stderr)
 	}
 	if r := cli(t, 0, args...); strings.Contains(r.stderr, "objects created") || !strings.Contains(r.stdout, "cluster interrupted/stopped is ready after") {

@@ -56,7 +56,7 @@ func TestHoldsWithoutClass(t *testing.T) {
 	made := observe(t, shared, namespace, "held")
 	p := planOf(t, namespace, file)
 	r := cli(t, 5, append(upgrade, "--timeout", "1m")...)
-	if want := "step 1 (the control plane from v1.33.13 to v1.34.4), step 2 (md-0 from v1.33.13 to v1.34.4): run the same command again to go on\n"; !strings.Contains(r.stderr, "error: timed out waiting for the hold to be lifted: held before upgrade by ") || !strings.HasSuffix(r.stderr, want) {
+	if want := "step 1 (the control plane from v1.33.13 to v1.34.4), step 2 (md-0 from v1.33.13 to v1.34.4): run the same command again to continue\n"; !strings.Contains(r.stderr, "error: timed out waiting for the hold to be lifted: held before upgrade by ") || !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("the first run ends with %q", r.stderr)
 	}
 	run := begin(t, upgrade...)

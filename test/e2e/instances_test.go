@@ -30,7 +30,7 @@ func TestTwoInstances(t *testing.T) {
 	}
 
 	cli(t, 0, "management", "stop", "--name", first)
-	if got, want := cli(t, 0, "management", "stop", "--name", first).stdout, "embedded management cluster \"first\" does not run; nothing to do\n"; got != want {
+	if got, want := cli(t, 0, "management", "stop", "--name", first).stdout, "embedded management cluster \"first\" is not running; nothing to do\n"; got != want {
 		t.Errorf("stop again said %q, want %q", got, want)
 	}
 	cli(t, 0, "create", "cluster", "-f", file, "--name", second) // not disturbed

@@ -54,7 +54,7 @@ func TestQuickstart(t *testing.T) {
 		t.Errorf("machines (-want +got):\n%s", diff)
 	}
 
-	if got, want := cli(t, 0, create...).stdout, "cluster quickstart/quickstart exists and is as the file describes it; nothing to do\n"; got != want {
+	if got, want := cli(t, 0, create...).stdout, "cluster quickstart/quickstart exists and matches the file; nothing to do\n"; got != want {
 		t.Errorf("create again said %q, want %q", got, want)
 	}
 	if got := len(list[corev1.Node](t, shared, metav1.NamespaceAll, "nodes")); got != 0 {

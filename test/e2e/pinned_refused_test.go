@@ -59,7 +59,7 @@ func refusedPins(t *testing.T, namespace string, spec clusterSpec) {
 		},
 		"down": {
 			"1.33", "1.31", "1.31", 3,
-			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.31\": group new runs v1.32.13, and nothing moves down; use v1.32.13 or newer\n",
+			"refused.yaml:18: spec.workerNodeGroupConfigurations[2].kubernetesVersion: Invalid value: \"1.31\": group new runs v1.32.13 and cannot be downgraded; use v1.32.13 or newer\n",
 		},
 		"cluster beyond what a pin allows": {
 			"1.35", "1.31", "1.32", 2,

@@ -212,7 +212,7 @@ func otherClass(t *testing.T, namespace string, spec *clusterSpec) {
 func changedClass(t *testing.T, namespace string, spec *clusterSpec) {
 	text := withKubeletArgument(t, versionAware(t))
 	pinned := namesOf(t, namespace, "aware", "md-1")
-	const note = "md-1 is pinned at v1.34.4: the control plane cannot go beyond 1.37, and no change of the class reaches the group but by 'upgrade cluster'"
+	const note = "md-1 is pinned at v1.34.4: the control plane cannot go beyond 1.37, and changes of the class reach the group only through 'upgrade cluster'"
 	plan := planOfClass(t, namespace, textFile(t, "class.yaml", text))
 	if diff := cmp.Diff([]string{"aware: Template md-0 v1.35.4->v1.35.4", "0 and 1 machines"}, plan.lines()); diff != "" {
 		t.Errorf("plan of the class (-want +got):\n%s", diff)

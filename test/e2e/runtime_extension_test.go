@@ -56,13 +56,13 @@ func TestRuntimeExtension(t *testing.T) {
 	if r := server.end(t); r.code != 0 || !strings.HasSuffix(r.stderr, " msg=stopped\n") {
 		t.Errorf("the server ended with code %d: %s", r.code, r.stderr)
 	}
-	upgrade.until(t, "Cluster API cannot carry over the topology: ")
+	upgrade.until(t, "Cluster API cannot reconcile the topology: ")
 	refused := cli(t, 1, append(on, "plan", "upgrade", "-f", file)...)
-	if want := regexp.MustCompile(`\nerror: the runtime extension generate-upgrade-plan\.clusterctl-x, which the ClusterClass has its upgrade plans from, could not be asked: .*connection refused; see that it runs, and that it can be reached at the address in ExtensionConfig clusterctl-x\n$`); !want.MatchString(refused.stderr) {
+	if want := regexp.MustCompile(`\nerror: the runtime extension generate-upgrade-plan\.clusterctl-x, which makes the upgrade plans of the ClusterClass, could not be called: .*connection refused; check that it is running and can be reached at the address in ExtensionConfig clusterctl-x\n$`); !want.MatchString(refused.stderr) {
 		t.Errorf("plan without the server: %s", refused.stderr)
 	}
 	serve()
-	upgrade.until(t, "Cluster API carries over the topology again\n")
+	upgrade.until(t, "Cluster API reconciles the topology again\n")
 	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster extension/c1 is at v1.34.4 after ") || strings.Contains(r.stderr, deviates) {
 		t.Errorf("upgrade: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}

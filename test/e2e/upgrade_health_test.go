@@ -28,7 +28,7 @@ func TestUpgradeWaitsForALostMachine(t *testing.T) {
 	run.until(t, "md-0 v1.32.13: 0 of 1 machines ready\n")
 	release(t, namespace, old)
 	r := run.end(t)
-	want := regexp.MustCompile(`(?s)  step 2 of 3 waits at most 10m0s until md-0 is healthy: Cluster API makes no worker machine while the control plane rolls\n` +
+	want := regexp.MustCompile(`(?s)  step 2 of 3 waits at most 10m0s until md-0 is healthy: Cluster API creates no worker machines while the control plane rolls\n` +
 		`.*  md-0 v1\.32\.13: 1 of 1 machines ready\n.*  step 2 of 3: ` + step2 + `\n`)
 	if r.code != 0 || !want.MatchString(r.stderr) {
 		t.Errorf("exit code %d, and it said %s, want %s", r.code, r.stderr, want)

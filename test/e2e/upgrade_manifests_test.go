@@ -35,7 +35,7 @@ func TestUpgradeByManifests(t *testing.T) {
 		before := everything(t, namespace)
 		r := cli(t, 4, "upgrade", "cluster", "-n", namespace, "-f", file)
 		const by = `: conflict with "kubectl-client-side-apply" using `
-		want := "\nerror: others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts\n" +
+		want := "\nerror: other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts\n" +
 			"  KubeadmControlPlane/manifests spec.kubeadmConfigSpec.clusterConfiguration.dns.imageTag" + by + "controlplane.cluster.x-k8s.io/v1beta2\n" +
 			"  KubeadmControlPlane/manifests spec.kubeadmConfigSpec.clusterConfiguration.etcd.local.imageTag" + by + "controlplane.cluster.x-k8s.io/v1beta2\n" +
 			"  KubeadmControlPlane/manifests spec.version" + by + "controlplane.cluster.x-k8s.io/v1beta2\n" +

@@ -44,7 +44,7 @@ func TestUpgradeAcrossFourMinors(t *testing.T) {
 	cp := "control-plane v1.35.4"
 	assertMachines(t, shared, namespace, "four", "behind v1.32.13", cp, cp, cp, "follows v1.35.4", "pinned v1.34.4")
 	assertPlan(t, planOf(t, namespace, file))
-	if got, want := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file).stdout, "cluster four-minors/four is as the file describes it; nothing to do\n"; got != want {
+	if got, want := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file).stdout, "cluster four-minors/four matches the file; nothing to do\n"; got != want {
 		t.Errorf("upgrade again said %q, want %q", got, want)
 	}
 	assertNoUnusedTemplates(t, namespace)

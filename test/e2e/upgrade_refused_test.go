@@ -77,11 +77,11 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 	}{
 		"downgrade": {
 			edit: func(s *clusterSpec) { s.version = "1.33" }, code: 3,
-			want: "refused.yaml:5: spec.kubernetesVersion: Invalid value: \"1.33\": the control plane runs v1.34.1, and nothing moves down; use v1.34.1 or newer\n",
+			want: "refused.yaml:5: spec.kubernetesVersion: Invalid value: \"1.33\": the control plane runs v1.34.1 and cannot be downgraded; use v1.34.1 or newer\n",
 		},
 		"downgrade of a group": {
 			edit: func(s *clusterSpec) { s.groups[1].version = "1.31" }, code: 3,
-			want: "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.31\": group md-1 runs v1.32.13, and nothing moves down; use v1.32.13 or newer\n",
+			want: "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.31\": group md-1 runs v1.32.13 and cannot be downgraded; use v1.32.13 or newer\n",
 		},
 		"pin above the control plane": {
 			edit: func(s *clusterSpec) { s.groups[1].version = "1.35" }, code: 2,
@@ -97,7 +97,7 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 		},
 		"minor without a bundle on the way": {
 			edit: func(s *clusterSpec) { s.version, s.groups[1].version = "1.36", "1.33" }, args: []string{"--bundles", bundlesWithout(t, "1.35")}, code: 3,
-			want: "error: control plane: it goes from v1.34.1 to v1.36.3 one minor at a time, and there is no versions bundle of 1.35; use a file that has it by --bundles, or go no farther than 1.34\n",
+			want: "error: control plane: it goes from v1.34.1 to v1.36.3 one minor at a time, and there is no versions bundle of 1.35; use a file that has it with --bundles, or go no further than 1.34\n",
 		},
 		"minor without a bundle": {
 			edit: func(s *clusterSpec) { s.version = "1.35" }, args: []string{"--bundles", bundlesWithout(t, "1.35")}, code: 2,
@@ -105,7 +105,7 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 		},
 		"another network of pods": {
 			edit: func(s *clusterSpec) { s.pods = "192.169.0.0/16" }, code: 3,
-			want: "refused.yaml:8: spec.clusterNetwork.pods.cidrBlocks: Invalid value: \"192.169.0.0/16\": cannot be changed, and is 192.168.0.0/16: nodes have their part of this network for as long as they live; create a new cluster\n",
+			want: "refused.yaml:8: spec.clusterNetwork.pods.cidrBlocks: Invalid value: \"192.169.0.0/16\": cannot be changed, and is 192.168.0.0/16: nodes keep their part of this network for their lifetime; create a new cluster\n",
 		},
 		"another provider": {
 			edit: func(s *clusterSpec) { s.more = "  datacenterRef: {kind: DockerDatacenterConfig, name: any}\n" }, code: 3,
@@ -123,7 +123,7 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 		},
 		"control plane too far without its groups": {
 			edit: func(s *clusterSpec) { s.version, s.groups[1].version = "1.36", "1.33" }, args: []string{"--control-plane-only"}, code: 3,
-			want: "error: group md-1: it stays at v1.32.13, and the control plane cannot go to v1.36.3 then: must not be more than 3 minors older than the control plane (v1.36.3); the farthest is v1.35.4, or let the group go to 1.33 or newer\n",
+			want: "error: group md-1: it stays at v1.32.13, so the control plane cannot go to v1.36.3: the group must not be more than 3 minors older than the control plane (v1.36.3); use v1.35.4 at most, or upgrade the group to 1.33 or newer\n",
 		},
 		"two scopes": {
 			edit: func(*clusterSpec) {}, args: []string{"--control-plane-only", "--worker-node-groups", "md-0"}, code: 2,
@@ -202,7 +202,7 @@ func stalePlan(t *testing.T, namespace string, spec clusterSpec) {
 
 	offline := filepath.Join(t.TempDir(), "plan.json")
 	cli(t, 0, "plan", "upgrade", "-f", file, "--from", spec.path(t), "--out", offline)
-	refused(t, 2, namespace, file, "error: "+offline+" was made from two files, with --from: it knows no cluster that could follow it; make one of the cluster itself, without --from\n", "--plan", offline)
+	refused(t, 2, namespace, file, "error: "+offline+" was made from two files, with --from, and belongs to no live cluster; make a plan without --from\n", "--plan", offline)
 }
 
 // pausedCluster is not upgraded, and a pause that a user made not lifted.
@@ -216,7 +216,7 @@ func pausedCluster(t *testing.T, namespace string, spec clusterSpec) {
 	allowed(t, namespace, file)
 }
 
-const cannot = "error: cluster refused/refused cannot be upgraded as it is; --skip-preflight NAME leaves a check out\n"
+const cannot = "error: cluster refused/refused cannot be upgraded in its current state; --skip-preflight NAME skips a check\n"
 
 // allowed looks whether an upgrade could begin.
 func allowed(t *testing.T, namespace, file string, args ...string) {
@@ -325,14 +325,14 @@ func blockedByHook(t *testing.T, namespace string, spec clusterSpec) {
 	old, is := holdOnly()
 	kubectl(t, shared, nil, "delete", "machine", old, "-n", namespace, "--wait=false")
 	held(old)
-	refused(t, 3, namespace, file, cannot+"  health: md-0: 0 of 1 machines ready at v1.34.1; "+is+"; mend it first: an upgrade takes further machines away\n")
+	refused(t, 3, namespace, file, cannot+"  health: md-0: 0 of 1 machines ready at v1.34.1; "+is+"; fix it first: an upgrade takes more machines away\n")
 	allowed(t, namespace, file, "--skip-preflight", "health")
 	r := cli(t, 5, append(watch, "--timeout", "20s")...)
 	if want := "error: timed out watching; cluster refused/refused waits for md-0: 0 of 1 machines ready at v1.34.1; " + is + "\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("watch said %q, want the end %q", r.stderr, want)
 	}
 	release(t, namespace, map[string]string{old: ""})
-	if r := cli(t, 0, watch...); !strings.HasPrefix(r.stdout, "cluster refused/refused is at v1.34.1 and as its spec asks for, after ") {
+	if r := cli(t, 0, watch...); !strings.HasPrefix(r.stdout, "cluster refused/refused is at v1.34.1 and matches its spec, after ") {
 		t.Errorf("watch said %q", r.stdout)
 	}
 

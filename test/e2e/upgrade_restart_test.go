@@ -63,7 +63,7 @@ func goOn(t *testing.T, run *running, args []string) *running {
 	}
 	r := run.end(t)
 	t.Logf("it ended with code %d: %s", r.code, r.stderr)
-	if r.stdout != "" || !strings.Contains(r.stderr, "run the same command again to go on") {
+	if r.stdout != "" || !strings.Contains(r.stderr, "run the same command again to continue") {
 		t.Errorf("it does not say how to go on: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	return begin(t, args...)

@@ -54,7 +54,7 @@ func TestModularUpgrades(t *testing.T) {
 			spec.groups[1].version = pin
 			file := spec.path(t)
 			assertPlan(t, planOf(t, namespace, file))
-			if got, want := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file).stdout, "cluster modular/modular is as the file describes it; nothing to do\n"; got != want {
+			if got, want := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", file).stdout, "cluster modular/modular matches the file; nothing to do\n"; got != want {
 				t.Errorf("upgrade said %q, want %q", got, want)
 			}
 		}
@@ -167,7 +167,7 @@ func TestBisDoneBeforeA(t *testing.T) {
 	if r := upgrade.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster b-before-a/ab is at v1.34.4 after ") {
 		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
-	if r := watch.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster b-before-a/ab is at v1.34.4 and as its spec asks for, after ") {
+	if r := watch.end(t); r.code != 0 || !strings.HasPrefix(r.stdout, "cluster b-before-a/ab is at v1.34.4 and matches its spec, after ") {
 		t.Errorf("watch: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	want := p.machines()

@@ -72,11 +72,11 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 	})
 	t.Run("two at once", func(t *testing.T) {
 		first := begin(t, upgrade...)
-		first.until(t, " holds cluster stopped/stopped; waiting to see whether it is still at work\n") // the killed one
+		first.until(t, " holds cluster stopped/stopped; waiting to see whether it is still running\n") // the killed one
 		first.until(t, ": "+step4+"\n")
 		held := holder(t, namespace, "stopped")
 		r := cli(t, 4, upgrade...)
-		want := regexp.MustCompile(`\nerror: ` + regexp.QuoteMeta(held) + ` works on cluster stopped/stopped, at least until \d\d:\d\d:\d\d; wait until it is done, or end its turn with --take-over\n$`)
+		want := regexp.MustCompile(`\nerror: ` + regexp.QuoteMeta(held) + ` works on cluster stopped/stopped, at least until \d\d:\d\d:\d\d; wait until it is done, or take over its lock with --take-over\n$`)
 		if held == "" || !want.MatchString(r.stderr) {
 			t.Errorf("stderr is %q, want %s", r.stderr, want)
 		}
@@ -84,7 +84,7 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 		second := begin(t, append(upgrade, "--take-over")...)
 		second.until(t, ": "+step4+"\n")
 		ousted := first.end(t)
-		if want := fmt.Sprintf("error: %s works on cluster stopped/stopped now, so this run wrote nothing more; what it began goes on\n", holder(t, namespace, "stopped")); ousted.code != 4 || !strings.HasSuffix(ousted.stderr, want) {
+		if want := fmt.Sprintf("error: %s works on cluster stopped/stopped now, so this run wrote nothing more; what it started continues\n", holder(t, namespace, "stopped")); ousted.code != 4 || !strings.HasSuffix(ousted.stderr, want) {
 			t.Errorf("exit code %d, want 4; stderr is %q, want the end %q", ousted.code, ousted.stderr, want)
 		}
 		release(t, namespace, worker)
@@ -101,7 +101,7 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 		second.signal(t, syscall.SIGCONT)
 		r = second.end(t)
 		// It names the run that had its turn where the API server answered it meanwhile.
-		want = regexp.MustCompile(`\nerror: (the lock of cluster stopped/stopped was taken away from this run, so it|process \d+ on \S+, begun \S+ works on cluster stopped/stopped now, so this run) wrote nothing more; what it began goes on\n$`)
+		want = regexp.MustCompile(`\nerror: (the lock of cluster stopped/stopped was taken over, so this run|process \d+ on \S+, begun \S+ works on cluster stopped/stopped now, so this run) wrote nothing more; what it started continues\n$`)
 		if r.code != 4 || r.stdout != "" || !want.MatchString(r.stderr) {
 			t.Errorf("exit code %d, want 4 and the end %s: %s%s", r.code, want, r.stdout, r.stderr)
 		}
@@ -142,15 +142,15 @@ func assertLeft(t *testing.T, stderr, begins, goesOn string, wait ...string) {
 	lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
 	last := lines[len(lines)-1]
 	var n int
-	text := last[strings.Index(last, "Cluster API goes on with")+len("Cluster API goes on with"):]
+	text := last[strings.Index(last, "Cluster API continues with")+len("Cluster API continues with"):]
 	if _, err := fmt.Sscanf(text, " step %d ", &n); err != nil {
 		t.Fatalf("stderr names no step: %s", stderr)
 	}
-	want := fmt.Sprintf("Cluster API goes on with step %d (%s)", n, goesOn)
+	want := fmt.Sprintf("Cluster API continues with step %d (%s)", n, goesOn)
 	for i, step := range wait {
-		want += fmt.Sprintf("%s step %d (%s)", map[bool]string{true: "; what waits is", false: ","}[i == 0], n+1+i, step)
+		want += fmt.Sprintf("%s step %d (%s)", map[bool]string{true: "; still to do:", false: ","}[i == 0], n+1+i, step)
 	}
-	want += ": run the same command again to go on"
+	want += ": run the same command again to continue"
 	if !regexp.MustCompile(`^` + begins + `; ` + regexp.QuoteMeta(want) + `$`).MatchString(last) {
 		t.Errorf("the last line is\n%s\nwant\n%s; %s", last, begins, want)
 	}
@@ -212,7 +212,7 @@ func TestUpgradeDisturbed(t *testing.T) {
 		})
 	}
 
-	const owned = "others own fields that the upgrade would change; give the file their values, or take them over with --force-conflicts\n"
+	const owned = "other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts\n"
 	ends("the control plane from v1.34.2 to v1.34.4", func() { scale("2", deployment, "machinedeployment/disturbed-auto") },
 		"\nerror: "+owned+"  MachineDeployment/disturbed-md-0 spec.replicas: conflict with \"kubectl\" with subresource \"scale\" using cluster.x-k8s.io/v1beta2\n")
 	atRest("v1.34.2", 2)
@@ -221,7 +221,7 @@ func TestUpgradeDisturbed(t *testing.T) {
 
 	const moved = "error: cluster disturbed/disturbed has changed since the plan was made; run the same command again: it plans from where the cluster is\n"
 	ends("md-0 from v1.34.2 to v1.34.4", func() { setVersion("v1.34.1") },
-		moved+"  somebody changed MachineDeployment/disturbed-md-0: its version is v1.34.1, and the plan has v1.34.4\n")
+		moved+"  MachineDeployment/disturbed-md-0 was changed by someone else: its version is v1.34.1, and the plan has v1.34.4\n")
 	setVersion("v1.34.2")
 	atRest("v1.34.2", 1)
 	r := cli(t, 4, upgrade...)

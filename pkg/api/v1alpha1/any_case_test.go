@@ -28,7 +28,7 @@ func TestFieldsInAnyCase(t *testing.T) {
 			as("3", "spec", "Spec", "spec"), as("4", "spec.controlPlaneConfiguration", "controlplaneconfiguration", "controlPlaneConfiguration"),
 			as("4", "spec.controlPlaneConfiguration.count", "COUNT", "count"),
 		}},
-		"twice":                {"spec:\n  controlPlaneConfiguration: {certSans: [a], certSANs: [b]}\n", []string{`f.yaml:4: spec.controlPlaneConfiguration.certSans: Duplicate value: "certSANs": the field stands in line 4 already; remove one of them`}},
+		"twice":                {"spec:\n  controlPlaneConfiguration: {certSans: [a], certSANs: [b]}\n", []string{`f.yaml:4: spec.controlPlaneConfiguration.certSans: Duplicate value: "certSANs": the field is already on line 4; remove one of them`}},
 		"mistake in its value": {"spec:\n  controlPlaneConfiguration: {COUNT: many}\n", []string{`f.yaml:4: spec.controlPlaneConfiguration.count: Invalid value: "many": must be a whole number in decimal digits, without quotes`}},
 		"field with a rule":    {"spec:\n  gitopsRef: {}\n", []string{"f.yaml:4: spec.gitopsRef: Forbidden: " + fieldRules["Cluster.spec.gitOpsRef"].text}},
 		"field of any object":  {"Metadata: {resourceversion: a}\n", []string{as("3", "metadata", "Metadata", "metadata"), "warning f.yaml:3: metadata.resourceversion: belongs to an object that was read from a cluster; ignored"}},

@@ -42,7 +42,7 @@ func (d *decoder) datacenterReferred(kind string, meta Meta) {
 	ref := d.config.Cluster.Spec.DatacenterRef
 	path := field.NewPath("metadata", "name")
 	if d.config.Cluster.Spec.ClusterClass != nil && ref == (Ref{}) && !d.clusterUnread("spec.datacenterRef.kind") {
-		d.misses(kind, field.Invalid(path, meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster has a clusterClass alone; remove this document or add the reference", kind)))
+		d.misses(kind, field.Invalid(path, meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster has only a clusterClass; remove this document or add the reference", kind)))
 		return
 	}
 	if ref.Kind != InMemoryKind && ref.Kind != DockerKind || ref.Name == "" {
@@ -96,7 +96,7 @@ func (d *decoder) identityReferred(kind string, meta Meta) bool {
 	if d.mayRefer() {
 		return true
 	}
-	unused := strictyaml.Warning{Path: path.String(), Text: fmt.Sprintf("no identityProviderRefs of the cluster names this %s: it does not act; add the reference, or remove the document", kind)}
+	unused := strictyaml.Warning{Path: path.String(), Text: fmt.Sprintf("no identityProviderRefs of the cluster names this %s: it has no effect; add the reference, or remove the document", kind)}
 	d.config.Warnings = append(d.config.Warnings, d.config.LocateWarnings(kind, []strictyaml.Warning{unused})...)
 	return false
 }

@@ -86,7 +86,7 @@ func TestAttachDatacenter(t *testing.T) {
 		"a clusterClass and a reference": {with("  datacenterRef:\n", "  clusterClass: {name: inmemory}\n  datacenterRef:\n") + inMemoryDocument, attached{InMemory: inMemory}},
 		"a clusterClass alone":           {with("  datacenterRef:\n    kind: InMemoryDatacenterConfig\n    name: prod\n", "  clusterClass: {name: own}\n"), attached{}},
 		"a clusterClass alone, with a document": {with("  datacenterRef:\n    kind: InMemoryDatacenterConfig\n    name: prod\n", "  clusterClass: {name: own}\n") + inMemoryDocument, attached{Problems: []string{
-			`cluster.yaml:17: metadata.name: Invalid value: "prod": ` + unnamed + `InMemoryDatacenterConfig: the cluster has a clusterClass alone; remove this document or add the reference`,
+			`cluster.yaml:17: metadata.name: Invalid value: "prod": ` + unnamed + `InMemoryDatacenterConfig: the cluster has only a clusterClass; remove this document or add the reference`,
 		}}},
 		"a clusterClass and a misspelt reference": {with("  datacenterRef:\n", "  clusterClass: {name: own}\n  datacentreRef:\n") + inMemoryDocument, attached{Problems: []string{"cluster.yaml:13: spec.datacentreRef: Forbidden: unknown field; did you mean datacenterRef?"}}},
 		// These references are found to be wrong by others.
@@ -111,7 +111,7 @@ func TestAttachIdentityProviders(t *testing.T) {
 	const (
 		inMemory  = "clusterctl-x.io/v1alpha1 InMemoryDatacenterConfig prod"
 		noRef     = "metadata.name: no identityProviderRefs of the cluster names this "
-		remedy    = ": it does not act; add the reference, or remove the document"
+		remedy    = ": it has no effect; add the reference, or remove the document"
 		noneThere = "the file has no document of this kind; add it, or remove the reference"
 		toOIDC    = "{kind: OIDCConfig, name: login}"
 		toIAM     = "{kind: AWSIamConfig, name: iam}"
@@ -145,7 +145,7 @@ func TestAttachIdentityProviders(t *testing.T) {
 		"missing, beside a document of another API": {refs(toOIDC) + "---\nkind: Secret\napiVersion: v1\n", attached{
 			InMemory: inMemory,
 			Problems: []string{`cluster.yaml:15: spec.identityProviderRefs[0].kind: Invalid value: "OIDCConfig": ` + noneThere},
-			Warnings: []string{"cluster.yaml:17: kind: a document of kind Secret (v1) is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance"},
+			Warnings: []string{"cluster.yaml:17: kind: a document of kind Secret (v1) is not part of a cluster spec and is not applied; apply it yourself, for instance with kubectl"},
 		}},
 		"missing, before a mistake in the syntax": {refs(toOIDC) + "---\na: [\n", named("", "",
 			"cluster.yaml:17: not valid YAML: did not find expected node content; check indentation, quotes and brackets here and above")},

@@ -77,7 +77,7 @@ func Decode(file string, data []byte) *Config {
 		d.attachIdentityProviders()
 		setDefaults(d.config.Cluster)
 	case !d.unread:
-		d.problems = append(d.problems, strictyaml.NewProblem(file, 0, field.Required(nil, "no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with")))
+		d.problems = append(d.problems, strictyaml.NewProblem(file, 0, field.Required(nil, "no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes a sample")))
 	}
 	d.problems.Sort()
 	d.config.Problems = d.problems
@@ -102,7 +102,7 @@ func (d *decoder) document(node *yaml.Node) {
 	header := strictyaml.HeaderOf(node)
 	kind := header.Kind
 	if foreign(header) {
-		text := fmt.Sprintf("a document of kind %s (%s) is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance", kind, header.APIVersion)
+		text := fmt.Sprintf("a document of kind %s (%s) is not part of a cluster spec and is not applied; apply it yourself, for instance with kubectl", kind, header.APIVersion)
 		d.config.Warnings = append(d.config.Warnings, strictyaml.Warning{File: d.file, Line: header.KindLine, Path: "kind", Text: text})
 		return
 	}
@@ -116,7 +116,7 @@ func (d *decoder) document(node *yaml.Node) {
 		return
 	}
 	if first, twice := d.config.documents[kind]; twice {
-		detail := fmt.Sprintf("the document in line %d is of this kind already; a file describes one cluster: put others into files of their own", first.Line(""))
+		detail := fmt.Sprintf("the document on line %d has this kind already; a file describes one cluster: put the others into files of their own", first.Line(""))
 		d.problems = append(d.problems, strictyaml.NewProblem(d.file, node.Line, &field.Error{Type: field.ErrorTypeDuplicate, Field: "kind", BadValue: kind, Detail: detail}))
 		return
 	}

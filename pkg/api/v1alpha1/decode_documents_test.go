@@ -11,19 +11,19 @@ import (
 // refer to each other.
 func TestDecodeChecksDocuments(t *testing.T) {
 	t.Parallel()
-	const noCluster = "cluster.yaml: no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes one to begin with"
+	const noCluster = "cluster.yaml: no document of kind Cluster: 'clusterctl-x generate clusterconfig NAME --provider inmemory' writes a sample"
 	tests := map[string]struct {
 		text string
 		want []string
 	}{
 		"two clusters": {minimal + "---\n" + minimal, []string{
-			`cluster.yaml:16: kind: Duplicate value: "Cluster": the document in line 1 is of this kind already; a file describes one cluster: put others into files of their own`,
+			`cluster.yaml:16: kind: Duplicate value: "Cluster": the document on line 1 has this kind already; a file describes one cluster: put the others into files of their own`,
 		}},
 		"two clusters, the second with mistakes": {minimal + "---\n" + with("name: prod\nspec", "nam: prod\nspec"), []string{
-			`cluster.yaml:16: kind: Duplicate value: "Cluster": the document in line 1 is of this kind already; a file describes one cluster: put others into files of their own`,
+			`cluster.yaml:16: kind: Duplicate value: "Cluster": the document on line 1 has this kind already; a file describes one cluster: put the others into files of their own`,
 		}},
 		"two provider documents": {minimal + inMemoryDocument + inMemoryDocument, []string{
-			`cluster.yaml:21: kind: Duplicate value: "InMemoryDatacenterConfig": the document in line 16 is of this kind already; a file describes one cluster: put others into files of their own`,
+			`cluster.yaml:21: kind: Duplicate value: "InMemoryDatacenterConfig": the document on line 16 has this kind already; a file describes one cluster: put the others into files of their own`,
 		}},
 		"no cluster": {strings.TrimPrefix(inMemoryDocument, "---\n"), []string{noCluster}},
 		"no cluster, and a mistake": {inMemoryDocument + "  nam: x\n", []string{

@@ -65,9 +65,9 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 			`cluster.yaml:17: "\x1b[31m": Forbidden: unknown field; there are apiVersion, kind, metadata, spec`,
 		}},
 		"duplicate fields": {with("metadata:\n  name: prod\n", "metadata:\n  name: prod\n  name: test\n  name: prod\nkind: Cluster\n"), []string{
-			`cluster.yaml:5: metadata.name: Duplicate value: "name": the field stands in line 4 already; remove one of them`,
-			`cluster.yaml:6: metadata.name: Duplicate value: "name": the field stands in line 4 already; remove one of them`,
-			`cluster.yaml:7: kind: Duplicate value: "kind": the field stands in line 2 already; remove one of them`,
+			`cluster.yaml:5: metadata.name: Duplicate value: "name": the field is already on line 4; remove one of them`,
+			`cluster.yaml:6: metadata.name: Duplicate value: "name": the field is already on line 4; remove one of them`,
+			`cluster.yaml:7: kind: Duplicate value: "kind": the field is already on line 2; remove one of them`,
 		}},
 		"wrong types": {
 			with("name: prod\nspec", "name: 17\n  namespace: {a: b}\nspec") + "  controlPlaneConfiguration: [1]\n  workerNodeGroupConfigurations: {name: a}\n" +
@@ -84,11 +84,11 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 		"text that cannot be seen": {
 			with("name: prod\nspec", "name: \"a\\eb\"\n  namespace: \"a\\u0085\"\nspec") + "  managementCluster: {name: a\u00a0b}\n  workerNodeGroupConfigurations:\n  - name: |\n      md-0\n  - name: \"\\t\"\n",
 			[]string{
-				`cluster.yaml:4: metadata.name: Invalid value: "a\x1bb": must be text that can be seen; remove the character U+001B`,
-				`cluster.yaml:5: metadata.namespace: Invalid value: "a\u0085": must be text that can be seen; remove the character U+0085`,
-				`cluster.yaml:16: spec.managementCluster.name: Invalid value: "a\u00a0b": must be text that can be seen; remove the character U+00A0`,
-				`cluster.yaml:18: spec.workerNodeGroupConfigurations[0].name: Invalid value: "md-0\n": must be text that can be seen; remove the character U+000A`,
-				`cluster.yaml:20: spec.workerNodeGroupConfigurations[1].name: Invalid value: "\t": must be text that can be seen; remove the character U+0009`,
+				`cluster.yaml:4: metadata.name: Invalid value: "a\x1bb": must be printable text; remove the character U+001B`,
+				`cluster.yaml:5: metadata.namespace: Invalid value: "a\u0085": must be printable text; remove the character U+0085`,
+				`cluster.yaml:16: spec.managementCluster.name: Invalid value: "a\u00a0b": must be printable text; remove the character U+00A0`,
+				`cluster.yaml:18: spec.workerNodeGroupConfigurations[0].name: Invalid value: "md-0\n": must be printable text; remove the character U+000A`,
+				`cluster.yaml:20: spec.workerNodeGroupConfigurations[1].name: Invalid value: "\t": must be printable text; remove the character U+0009`,
 			},
 		},
 		"numbers": {

@@ -109,7 +109,7 @@ func TestDocumentsOfOtherAPIs(t *testing.T) {
 	t.Parallel()
 	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\n---\n"
 	unapplied := func(line, what string) []string {
-		return []string{"warning f.yaml:" + line + ": kind: a document of kind " + what + " is no part of a cluster spec, and is not applied; apply it yourself, with kubectl for instance"}
+		return []string{"warning f.yaml:" + line + ": kind: a document of kind " + what + " is not part of a cluster spec and is not applied; apply it yourself, for instance with kubectl"}
 	}
 	kinds := `"AWSIamConfig", "Cluster", "DockerDatacenterConfig", "InMemoryDatacenterConfig", "OIDCConfig"`
 	for text, want := range map[string][]string{

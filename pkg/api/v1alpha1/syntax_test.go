@@ -53,7 +53,7 @@ func TestDecodeBoundsItsWork(t *testing.T) {
 			head + "metadata: {name: &n x}\nspec: {workerNodeGroupConfigurations: [&g {name: *n, count: 1, kubernetesVersion: 1.34}, " + repeat("*g, ", 25_000) + "]}\n",
 			result{1, "cluster.yaml:4: the document has more than 100000 values, each use of an alias counted: is this the right file?"},
 		},
-		"20000 fields":                {head + repeat("abc: 1\n", 20_000), result{1001, `cluster.yaml:1003: abc: Duplicate value: "abc": the field stands in line 3 already; remove one of them`}},
+		"20000 fields":                {head + repeat("abc: 1\n", 20_000), result{1001, `cluster.yaml:1003: abc: Duplicate value: "abc": the field is already on line 3; remove one of them`}},
 		"name of 100000 characters":   {head + "? " + repeat("x", 100_000) + "\n: 1\n", result{1, "cluster.yaml:3: " + repeat("x", 100_000) + ": " + unknown}},
 		"mistake after 20000 lines":   {head + "a:\n" + repeat("- b\n", 20_000) + "\tc\n", result{1, "cluster.yaml:20004: " + tabs}},
 		"mistake after many comments": {head + "a:\n" + repeat("- #\n", 20_000) + "\tc\n", result{1, "cluster.yaml:20004: not valid YAML: found character that cannot start any token; indent with spaces instead of tabs"}},

@@ -84,8 +84,8 @@ func TestDecodeHidesSecrets(t *testing.T) {
   proxyConfiguration: {httpProxy: "http://me:hunter2@proxy\u200B:3128"}
 `))
 	want := []string{
-		"cluster.yaml:15: spec.registryMirrorConfiguration.caCertContent: Invalid value: must be text that can be seen; remove the character U+000D",
-		"cluster.yaml:16: spec.proxyConfiguration.httpProxy: Invalid value: must be text that can be seen; remove the character U+200B",
+		"cluster.yaml:15: spec.registryMirrorConfiguration.caCertContent: Invalid value: must be printable text; remove the character U+000D",
+		"cluster.yaml:16: spec.proxyConfiguration.httpProxy: Invalid value: must be printable text; remove the character U+200B",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

@@ -173,7 +173,7 @@ func TestContent(t *testing.T) {
 		return parsed[v1alpha1.Content]{Value: v1alpha1.Content(text), Text: text}
 	}
 	wrong := func(char string) parsed[v1alpha1.Content] {
-		return parsed[v1alpha1.Content]{Value: "before", Text: "before", Err: "must be text that can be seen; remove the character " + char}
+		return parsed[v1alpha1.Content]{Value: "before", Text: "before", Err: "must be printable text; remove the character " + char}
 	}
 	tests := map[string]struct {
 		text string
@@ -236,7 +236,7 @@ func TestValuesInAFile(t *testing.T) {
 			`cluster.yaml:16: spec.machineHealthCheck.maxUnhealthy: Invalid value: "some": write a number of machines such as 2, or a percentage such as 40%`,
 			`cluster.yaml:17: spec.machineHealthCheck.nodeStartupTimeout: Invalid value: "-1s": write a duration such as 90s or 1m30s, or 0s`,
 			`cluster.yaml:20: spec.registryMirrorConfiguration.port: Invalid value: "0": must be a port: a number from 1 to 65535`,
-			`cluster.yaml:21: spec.registryMirrorConfiguration.caCertContent: Invalid value: must be text that can be seen; remove the character U+001B`,
+			`cluster.yaml:21: spec.registryMirrorConfiguration.caCertContent: Invalid value: must be printable text; remove the character U+001B`,
 		}},
 	}
 	for name, test := range tests {

@@ -45,7 +45,7 @@ func (InterruptedError) Is(target error) bool { return target == context.Cancele
 // NoArgs refuses all arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Usagef("'%s' takes no argument, and got %q", cmd.CommandPath(), args[0])
+		return Usagef("'%s' takes no arguments but got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (f *fileFlag) Type() string { return "string" }
 
 func (f *fileFlag) Set(file string) error {
 	if *f != "" {
-		return fmt.Errorf("one file is read, and %q was given before it", string(*f))
+		return fmt.Errorf("only one file is read, and %q was already given", string(*f))
 	}
 	*f = fileFlag(file)
 	return nil
@@ -122,7 +122,7 @@ func AddFile(cmd *cobra.Command, file *string, usage string) {
 
 // AddTakeOver adds the flag --take-over to a command.
 func AddTakeOver(cmd *cobra.Command, takeOver *bool) {
-	cmd.Flags().BoolVar(takeOver, "take-over", false, "end the turn of another run that works on the cluster")
+	cmd.Flags().BoolVar(takeOver, "take-over", false, "take over the lock of another run that works on the cluster")
 }
 
 // Values of --dry-run.

@@ -80,7 +80,7 @@ func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*li
 	return lifecycle.New(c.Client, lifecycle.Options{
 		Bundles: bundles, Namespace: c.Namespace, Certificates: c.certificates, Warn: a.WarnText,
 		Waiting: func(turn management.Turn) {
-			a.Say("%s holds %s; waiting to see whether it is still at work", turn.Holder, turn.What())
+			a.Say("%s holds %s; waiting to see whether it is still running", turn.Holder, turn.What())
 		},
 	}), nil
 }
@@ -139,7 +139,7 @@ func (a *App) extensionCertificates() ([]tls.Certificate, error) {
 	case certificate == "" && key == "":
 		return nil, nil
 	case certificate == "" || key == "":
-		return nil, Usagef("--%s and --%s go together: the one has the certificate, the other its key", extensionCertificateFlag, extensionKeyFlag)
+		return nil, Usagef("--%s and --%s must be set together: one names the certificate, the other its key", extensionCertificateFlag, extensionKeyFlag)
 	}
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
@@ -182,7 +182,7 @@ func (a *App) StartEmbedded(ctx context.Context) (embedded.Instance, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
-	a.Say("management cluster: embedded %q, which is being started", instance.Name)
+	a.Say("management cluster: embedded %q, which is starting", instance.Name)
 	began := time.Now()
 	err = instance.Start(ctx)
 	if errors.Is(err, embedded.ErrNoProgram) && os.Getenv("CLUSTERCTL_X_EMBEDDED") != "" {

@@ -71,7 +71,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	done, err := service.Create(ctx, n, lifecycle.CreateOptions{TakeOver: o.takeOver})
 	switch {
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w; run the same command again to go on", err)
+		return fmt.Errorf("%w; run the same command again to continue", err)
 	case err != nil:
 		return err
 	}
@@ -80,7 +80,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 		o.Say("cluster %s: %d objects created", n.Key, created)
 	}
 	if !o.wait {
-		return o.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows how far it is", n.Key, n.Key.Name, n.Key.Namespace)
+		return o.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace)
 	}
 	return watch.UntilReady(ctx, o.App, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
 }

@@ -39,7 +39,7 @@ func New(a *cli.App) *cobra.Command {
 		RunE: a.Within(defaultTimeout, o.run),
 	}
 	cli.AddFile(cmd, &o.file, "file that describes the cluster; - is standard input")
-	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until everything of the cluster is gone")
+	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until all objects of the cluster are gone")
 	cli.AddTakeOver(cmd, &o.takeOver)
 	return cli.Group("delete", "Delete a cluster", cmd)
 }
@@ -75,9 +75,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("waiting until cluster %s is gone: %w; its deletion goes on: run the same command again to go on waiting", key, err)
+		return fmt.Errorf("waiting until cluster %s is gone: %w; its deletion continues: run the same command again to keep waiting", key, err)
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError(fmt.Sprintf("the deletion of cluster %s goes on: run the same command again to go on waiting", key))
+		return cli.InterruptedError(fmt.Sprintf("the deletion of cluster %s continues: run the same command again to keep waiting", key))
 	case err != nil:
 		return err
 	case !existed:

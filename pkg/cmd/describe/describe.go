@@ -15,7 +15,7 @@ import (
 func New(a *cli.App) *cobra.Command {
 	return cli.Group("describe", "Show a cluster with all its machines", &cobra.Command{
 		Use:               "cluster NAME",
-		Short:             "Show control plane, worker node groups and machines of a cluster, with the reason for whatever is not ready",
+		Short:             "Show control plane, worker node groups and machines of a cluster, and why anything is not ready",
 		Args:              cli.OneName,
 		ValidArgsFunction: a.CompleteClusters,
 		RunE: a.Within(0, func(ctx context.Context, args []string) error {

@@ -18,11 +18,11 @@ func New(a *cli.App) *cobra.Command {
 	var recursive bool
 	cmd := &cobra.Command{
 		Use:   "explain [FIELD]",
-		Short: "Say what the fields of a cluster spec are",
-		Long: `Say what the fields of a cluster spec are.
+		Short: "Explain the fields of a cluster spec",
+		Long: `Explain the fields of a cluster spec.
 
-FIELD is a kind, or a path that begins with a kind or inside of a Cluster or its
-spec. Without it the kinds are listed.`,
+FIELD is a kind, or a path that starts at a kind, at a field of Cluster or at a field
+of its spec. Without it, the kinds are listed.`,
 		Example: `  clusterctl-x explain cluster
   clusterctl-x explain spec.clusterNetwork
   clusterctl-x explain workerNodeGroupConfigurations.taints

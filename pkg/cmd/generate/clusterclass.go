@@ -30,10 +30,10 @@ func clusterClass(a *cli.App) *cobra.Command {
 		Short: "Write a ClusterClass with its templates, for clusters with spec.clusterClass",
 		Long: `Write a ClusterClass with its templates, for clusters with spec.clusterClass.
 
-It comes from the same templates as clusters without a class: what differs from
-cluster to cluster is a variable, what differs from version to version a patch,
-and its versions are those of the versions bundles that machines can be made of.
-Every field of a cluster spec acts on clusters of such a class.`,
+It is made from the same templates as clusters without a class: what differs from
+cluster to cluster is a variable, what differs from version to version a patch. Its
+versions are those of the versions bundles that machines can be made with. Every
+field of a cluster spec takes effect on clusters of such a class.`,
 		Example: `  clusterctl-x generate clusterclass --provider inmemory | kubectl apply -f -
   clusterctl-x generate clusterclass --provider docker --class prod --keep-used > prod-class.yaml
   clusterctl-x plan clusterclass -f prod-class.yaml`,
@@ -48,8 +48,8 @@ Every field of a cluster spec acts on clusters of such a class.`,
 	}
 	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "inmemory or docker")
 	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: that of the provider")
-	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "ask the management cluster for the clusters of the class, and keep every version that they have or are on their way to")
-	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API asks for upgrade plans, in place of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")
+	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "keep every version that a cluster of the class on the management cluster has or is being upgraded to")
+	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API calls for upgrade plans, instead of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")
 	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
 	return cmd
 }

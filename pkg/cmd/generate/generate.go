@@ -19,7 +19,7 @@ import (
 
 // New returns the command generate.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("generate", "Write manifests or a file to begin with",
+	return cli.Group("generate", "Write manifests, or a file to start from",
 		ofCluster(a), clusterConfig(a), clusterClass(a), bundles(a), guardrails(a), runtimeExtension(a), schema(a))
 }
 
@@ -27,11 +27,11 @@ func clusterConfig(a *cli.App) *cobra.Command {
 	var provider string
 	cmd := &cobra.Command{
 		Use:   "clusterconfig NAME --provider inmemory|docker",
-		Short: "Write a file that describes a cluster, to begin with",
-		Long: `Write a file that describes a cluster, to begin with.
+		Short: "Write a cluster spec to start from",
+		Long: `Write a cluster spec to start from.
 
-The file is valid as it is, and has every field that there is: what is left out
-stands behind a single #, remarks behind two.`,
+The file is valid as it is and has every field: fields that are left out follow a
+single #, comments follow two.`,
 		Example: "  clusterctl-x generate clusterconfig prod --provider inmemory > prod.yaml",
 		Args:    cli.OneName,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -71,14 +71,14 @@ func checkProvider(provider string) error {
 func guardrails(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "guardrails",
-		Short: "Write the policies that hold everybody to the version skew policy",
-		Long: `Write the policies that hold everybody to the version skew policy.
+		Short: "Write the admission policies that enforce the version skew policy",
+		Long: `Write the admission policies that enforce the version skew policy.
 
 They are ValidatingAdmissionPolicies, which the API server of a management cluster
-(1.30 or newer) evaluates by itself. They refuse changes of versions that move down
-or break the policy, whichever tool makes them, and let everything else through. The
-embedded management cluster has them. Applying them takes an administrator of the
-management cluster. docs/guardrails.md says more.`,
+(1.30 or newer) evaluates by itself. They deny version changes that go down or break
+the policy, whichever tool makes them, and let everything else through. The embedded
+management cluster has them. Only an administrator of the management cluster can
+apply them. See docs/guardrails.md.`,
 		Example: "  clusterctl-x generate guardrails | kubectl apply --server-side -f -",
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -98,17 +98,17 @@ func runtimeExtension(a *cli.App) *cobra.Command {
 	var image string
 	cmd := &cobra.Command{
 		Use:   "runtime-extension --image IMAGE",
-		Short: "Write what deploys 'serve runtime-extension' in a management cluster",
-		Long: `Write what deploys 'serve runtime-extension' in a management cluster.
+		Short: "Write the manifests that deploy 'serve runtime-extension' in a management cluster",
+		Long: `Write the manifests that deploy 'serve runtime-extension' in a management cluster.
 
-These are a Deployment, its Service, a certificate by cert-manager, and the
-ExtensionConfig that tells Cluster API of it. The namespace must be there.
-docs/runtime-extension.md says more.`,
+These are a Deployment, its Service, a certificate from cert-manager, and the
+ExtensionConfig that registers it with Cluster API. The namespace must exist.
+See docs/runtime-extension.md.`,
 		Example: `  clusterctl-x generate runtime-extension --image registry.example.org/clusterctl-x:v1 | kubectl apply --server-side -f -`,
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if image == "" {
-				return cli.Usagef("--image is required: an image that has the program clusterctl-x in its path")
+				return cli.Usagef("--image is required: an image with the program clusterctl-x in its PATH")
 			}
 			if strings.ContainsAny(image, " \t\n\"'#{}") {
 				return cli.Usagef("--image is not the name of an image")
@@ -120,7 +120,7 @@ docs/runtime-extension.md says more.`,
 			return a.Write(strings.NewReplacer("IMAGE", image, "NAMESPACE", a.NamespaceOr(extensionNamespace)).Replace(text))
 		},
 	}
-	cmd.Flags().StringVar(&image, "image", "", "image that has the program clusterctl-x in its path")
+	cmd.Flags().StringVar(&image, "image", "", "image with the program clusterctl-x in its PATH")
 	return cmd
 }
 
@@ -149,10 +149,9 @@ func bundles(a *cli.App) *cobra.Command {
 		Long: `Write the versions bundles: which versions of Kubernetes there are, and what
 belongs to each.
 
---bundles FILE takes the place of all that clusterctl-x brings, so a file of
-your own begins with these. An entry is best copied from one of the same minor:
-give it its version, its image tags, and a node image where the provider has
-any.`,
+--bundles FILE replaces all of the built-in ones, so start your own file from
+these. To add an entry, copy one of the same minor and change its version, its
+image tags and, if the provider has one, its node image.`,
 		Example: `  clusterctl-x generate bundles > bundles.yaml
   clusterctl-x plan upgrade -f cluster.yaml --bundles bundles.yaml`,
 		Args: cli.NoArgs,
@@ -172,9 +171,8 @@ func schema(a *cli.App) *cobra.Command {
 		Short: "Write the JSON Schema of cluster specs, for editors",
 		Long: `Write the JSON Schema (draft 2020-12) of cluster specs, for editors.
 
-An editor with the YAML language server completes and checks each document that
-has a comment with the place of the schema, and all documents of the files that
-its setting yaml.schemas names:
+An editor with the YAML language server completes and checks each document with a
+comment that names the schema, and each file that its setting yaml.schemas names:
 
   # yaml-language-server: $schema=clusterctl-x.json`,
 		Example: "  clusterctl-x generate schema > clusterctl-x.json",

@@ -40,7 +40,7 @@ func ofCluster(a *cli.App) *cobra.Command {
 				return err
 			}
 			if (o.From != "") != cmd.Flags().Changed("step") {
-				return cli.Usagef("--from and --step go together: the file that describes the cluster as it is, and which step of the way from there")
+				return cli.Usagef("--from and --step must be set together: the file that describes the current cluster, and a step of the upgrade from there")
 			}
 			objects, err := o.objects(cmd.Context())
 			if err != nil {
@@ -50,8 +50,8 @@ func ofCluster(a *cli.App) *cobra.Command {
 		},
 	}
 	o.AddTo(cmd)
-	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the cluster as it is: write what a step of the upgrade from there makes of it")
-	cmd.Flags().IntVar(&o.step, "step", 0, "the step of the upgrade, as 'plan upgrade' numbers them; 0 is what waits for no step")
+	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: write the objects after a step of the upgrade from there")
+	cmd.Flags().IntVar(&o.step, "step", 0, "step of the upgrade, as numbered by 'plan upgrade'; 0 is the changes that wait for no step")
 	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
 	return cmd
 }
@@ -63,7 +63,7 @@ func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, err
 		return o.objectsOfStep(ctx)
 	}
 	if !o.Scope.Whole() || o.LatestPatches {
-		return nil, cli.Usagef("--control-plane-only, --worker-node-groups and --latest-patches are about the steps of an upgrade: use them with --from and --step")
+		return nil, cli.Usagef("--control-plane-only, --worker-node-groups and --latest-patches apply to the steps of an upgrade: use them with --from and --step")
 	}
 	spec, resolved, err := o.ValidSpec(o.File)
 	if err != nil {
@@ -119,7 +119,7 @@ func writeManifests(a *cli.App, directory string, objects []templater.Object) er
 	}
 	for _, entry := range entries {
 		if applied := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())); applied && !written[entry.Name()] {
-			a.Warning("%s was there before; 'kubectl apply -f %s' would apply it too", filepath.Join(directory, entry.Name()), directory)
+			a.Warning("%s existed before; 'kubectl apply -f %s' would apply it too", filepath.Join(directory, entry.Name()), directory)
 		}
 	}
 	return nil

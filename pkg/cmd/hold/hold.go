@@ -44,16 +44,16 @@ func New(a *cli.App) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "cluster NAME",
-		Short: "Hold up the upgrades of a cluster at a place, until it is released",
-		Long: `Hold up the upgrades of a cluster at a place, until it is released.
+		Short: "Hold the upgrades of a cluster at a hold point until it is released",
+		Long: `Hold the upgrades of a cluster at a hold point until it is released.
 
-The step under way ends, and the next one waits. The hold is an annotation of the
-Cluster and stays until 'clusterctl-x release cluster' takes it away, also for later
-upgrades. For a cluster from a ClusterClass Cluster API asks the runtime extension of
-clusterctl-x whether it may go on ('clusterctl-x serve runtime-extension'); it keeps
-to --before upgrade by itself.
+The step under way finishes, and the next one waits. The hold is an annotation of the
+Cluster; it stays, for later upgrades too, until 'clusterctl-x release cluster' removes
+it. For a cluster from a ClusterClass, Cluster API asks the runtime extension of
+clusterctl-x whether to proceed ('clusterctl-x serve runtime-extension'); it honours
+--before upgrade by itself.
 
-docs/runtime-extension.md says more.`,
+See docs/runtime-extension.md.`,
 		Example:           `  clusterctl-x hold cluster c1 --before workers --reason "database migration until Friday"`,
 		Args:              cli.OneName,
 		ValidArgsFunction: a.CompleteClusters,
@@ -67,14 +67,14 @@ docs/runtime-extension.md says more.`,
 			case reason == "":
 				return cli.Usagef("'%s' needs --reason: it is shown to everyone who finds the upgrade waiting", cmd.CommandPath())
 			case len(reason) > maxHoldReason:
-				return cli.Usagef("--reason has %d bytes, and may have %d", len(reason), maxHoldReason)
+				return cli.Usagef("--reason has %d bytes; at most %d are allowed", len(reason), maxHoldReason)
 			}
 			return a.Within(0, func(ctx context.Context, args []string) error { return hold(ctx, a, args[0], point, reason) })(cmd, args)
 		},
 	}
 	places.add(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "why the upgrade is held; shown wherever it is seen waiting")
-	return cli.Group("hold", "Hold up the upgrades of a cluster", cmd)
+	return cli.Group("hold", "Hold the upgrades of a cluster", cmd)
 }
 
 func hold(ctx context.Context, a *cli.App, name string, point state.HoldPoint, reason string) error {
@@ -99,7 +99,7 @@ func NewRelease(a *cli.App) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "cluster NAME",
-		Short: "Lift the hold of a cluster at a place",
+		Short: "Lift the hold of a cluster at a hold point",
 		Example: `  clusterctl-x release cluster c1 --before workers
   clusterctl-x release cluster c1 --all`,
 		Args:              cli.OneName,
@@ -108,7 +108,7 @@ func NewRelease(a *cli.App) *cobra.Command {
 			points := state.HoldPoints()
 			switch {
 			case all && places != placeFlags{}:
-				return cli.Usagef("'%s' takes either --all or a place", cmd.CommandPath())
+				return cli.Usagef("'%s' takes either --all or a hold point", cmd.CommandPath())
 			case !all:
 				point, err := places.point(cmd)
 				if err != nil {
@@ -121,7 +121,7 @@ func NewRelease(a *cli.App) *cobra.Command {
 	}
 	places.add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "lift all holds of the cluster that clusterctl-x set")
-	return cli.Group("release", "Let the upgrades of a cluster go on", cmd)
+	return cli.Group("release", "Let the upgrades of a cluster proceed", cmd)
 }
 
 func release(ctx context.Context, a *cli.App, name string, points []state.HoldPoint) error {

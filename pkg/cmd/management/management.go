@@ -22,14 +22,14 @@ func New(a *cli.App) *cobra.Command {
 func start(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "start",
-		Short: "Start the embedded management cluster, unless it runs",
+		Short: "Start the embedded management cluster unless it is running",
 		Args:  cli.NoArgs,
 		RunE: a.Within(cli.StartTimeout, func(ctx context.Context, _ []string) error {
 			instance, err := a.StartEmbedded(ctx)
 			if err != nil {
 				return err
 			}
-			return a.Result("embedded management cluster %q runs; its kubeconfig is %s", instance.Name, instance.Kubeconfig())
+			return a.Result("embedded management cluster %q is running; its kubeconfig is %s", instance.Name, instance.Kubeconfig())
 		}),
 	}
 }
@@ -38,7 +38,7 @@ func stop(a *cli.App) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use:   "stop",
-		Short: "Stop the embedded management cluster; its clusters are there again after the next start",
+		Short: "Stop the embedded management cluster; the next start brings its clusters back",
 		Args:  cli.NoArgs,
 		RunE: a.Within(cli.StartTimeout, func(ctx context.Context, _ []string) error {
 			instance, err := a.Instance()
@@ -64,11 +64,11 @@ func stop(a *cli.App) *cobra.Command {
 			case ran:
 				return a.Result("embedded management cluster %q is stopped", instance.Name)
 			default:
-				return a.Result("embedded management cluster %q does not run; nothing to do", instance.Name)
+				return a.Result("embedded management cluster %q is not running; nothing to do", instance.Name)
 			}
 		}),
 	}
-	cmd.Flags().BoolVar(&remove, "remove", false, "remove everything that it keeps, its simulated clusters too")
+	cmd.Flags().BoolVar(&remove, "remove", false, "remove all its data, including its simulated clusters")
 	return cmd
 }
 
@@ -101,7 +101,7 @@ func status(a *cli.App) *cobra.Command {
 	var ofUser bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show whether the embedded management cluster runs, its processes and its ports",
+		Short: "Show whether the embedded management cluster is running, its processes and its ports",
 		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			instance, err := a.Instance()

@@ -16,11 +16,11 @@ func clusterClass(a *cli.App) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "clusterclass -f FILE",
-		Short: "Show what applying a ClusterClass would make of the clusters that use it; nothing is changed",
-		Long: `Show what applying a ClusterClass would make of the clusters that use it: for
+		Short: "Show what applying a ClusterClass would do to the clusters that use it; nothing is changed",
+		Long: `Show what applying a ClusterClass would do to the clusters that use it: for
 each of them the fields that would change and the machines that would be
-replaced. The file has the class, and its templates where they are new. What
-the clusters cannot take is an error that names the rule. Nothing is changed.`,
+replaced. The file has the class and its new templates. A change that a cluster
+cannot take is an error that names the rule. Nothing is changed.`,
 		Example: `  clusterctl-x generate clusterclass --provider docker --keep-used > class.yaml
   clusterctl-x plan clusterclass -f class.yaml && kubectl apply -f class.yaml`,
 		Args: cli.NoArgs,

@@ -32,9 +32,9 @@ type Flags struct {
 // AddTo adds the flags, but for --from.
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	cli.AddFile(cmd, &f.File, "file that describes the cluster; - is standard input")
-	cmd.Flags().BoolVar(&f.Scope.ControlPlaneOnly, "control-plane-only", false, "the control plane alone; worker node groups stay as they are")
-	cmd.Flags().StringSliceVar(&f.Scope.Groups, "worker-node-groups", nil, "these worker node groups alone, with commas; everything else stays as it is")
-	cmd.Flags().BoolVar(&f.LatestPatches, "latest-patches", false, "take the newest patch of a minor, instead of the one that runs already")
+	cmd.Flags().BoolVar(&f.Scope.ControlPlaneOnly, "control-plane-only", false, "upgrade the control plane only; worker node groups stay as they are")
+	cmd.Flags().StringSliceVar(&f.Scope.Groups, "worker-node-groups", nil, "upgrade these worker node groups only, comma-separated; everything else stays as it is")
+	cmd.Flags().BoolVar(&f.LatestPatches, "latest-patches", false, "take the newest patch of a minor instead of the one already running")
 }
 
 // Check refuses parts of a cluster that exclude each other.
@@ -66,7 +66,7 @@ func (f *Flags) Between(ctx context.Context, a *cli.App) (lifecycle.Upgrade, err
 	if f.From == "-" && f.File == "-" {
 		return lifecycle.Upgrade{}, cli.Usagef("-f and --from cannot both be standard input; give one of them a file")
 	}
-	before, err := a.ReadSpecOf("--from names the file that describes the cluster as it is, and - is standard input", f.From)
+	before, err := a.ReadSpecOf("--from names the file that describes the current cluster, and - is standard input", f.From)
 	if err != nil {
 		return lifecycle.Upgrade{}, err
 	}
@@ -95,7 +95,7 @@ func upgrade(a *cli.App) *cobra.Command {
 		RunE: a.Within(0, o.run),
 	}
 	o.AddTo(cmd)
-	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the cluster as it is, instead of a live one; no management cluster is asked")
+	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster, instead of a live one; no management cluster is contacted")
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
 	return cmd

@@ -38,42 +38,42 @@ func New(a *cli.App) *cobra.Command {
 	o := options{App: a}
 	cmd := &cobra.Command{
 		Use:   "runtime-extension",
-		Short: "Answer Cluster API: the upgrade plan, and whether an upgrade may go on",
-		Long: `Answer Cluster API: the upgrade plan, and whether an upgrade may go on.
+		Short: "Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed",
+		Long: `Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed.
 
-This is a runtime extension of Cluster API's Runtime SDK. It answers
-GenerateUpgradePlan from the versions bundles, and keeps to the holds that
-'clusterctl-x hold cluster' sets, by HTTPS. It keeps nothing, so that several may run
-side by side. A ClusterClass has its plans from it by
+This is a runtime extension of Cluster API's Runtime SDK, served over HTTPS. It
+answers GenerateUpgradePlan from the versions bundles, and enforces the holds that
+'clusterctl-x hold cluster' sets. It stores nothing, so several can run side by side.
+A ClusterClass gets its upgrade plans from it with
 
   spec:
     upgrade:
       external:
         generateUpgradePlanExtension: generate-upgrade-plan.clusterctl-x
 
-What plan it makes is said by spec.settings of the ExtensionConfig: patches (newest,
+The settings in spec.settings of the ExtensionConfig choose the plan: patches (newest,
 every), workers (efficient, every-minor, every-version), workersThrough (minors that
 workers stop at in any case), avoid (versions) and provider (docker: only versions
 with a node image).
 
-The log is written to stderr, one line for each event; with -o json one object. It
-ends with SIGINT or SIGTERM, once what was asked is answered.
-docs/runtime-extension.md says how it is deployed in a cluster.`,
+The log goes to stderr, one line for each event; with -o json one object. The server
+ends on SIGINT or SIGTERM, once pending requests are answered.
+See docs/runtime-extension.md for how to deploy it in a cluster.`,
 		Example: `  clusterctl-x serve runtime-extension --register
   clusterctl-x serve runtime-extension --register --setting patches=every --setting avoid=v1.33.2`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.host, "host", "127.0.0.1", "address to answer at; 0.0.0.0 for all of this machine")
-	flags.IntVar(&o.port, "port", 9443, "port to answer at, by HTTPS")
-	flags.StringVar(&o.certDir, "cert-dir", "", "directory with tls.crt and tls.key, which are read again when they change (default: a certificate of its own, made for a year, kept, and renewed)")
-	flags.StringVar(&o.clientCA, "client-ca", "", "name of a file in --cert-dir: answer only to clients with a certificate of this authority")
-	flags.StringVar(&o.health, "health-address", "127.0.0.1:9440", "address of /healthz, /readyz and /metrics, by HTTP; empty for none")
-	flags.BoolVar(&o.register, "register", false, "tell Cluster API of it, by an ExtensionConfig")
+	flags.StringVar(&o.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0 for all addresses of this machine")
+	flags.IntVar(&o.port, "port", 9443, "port to listen on, for HTTPS")
+	flags.StringVar(&o.certDir, "cert-dir", "", "directory with tls.crt and tls.key, reread when they change (default: a generated certificate, valid for a year, stored and renewed)")
+	flags.StringVar(&o.clientCA, "client-ca", "", "name of a file in --cert-dir: accept only clients with a certificate of this authority")
+	flags.StringVar(&o.health, "health-address", "127.0.0.1:9440", "address for /healthz, /readyz and /metrics, over HTTP; empty for none")
+	flags.BoolVar(&o.register, "register", false, "register it with Cluster API, with an ExtensionConfig")
 	flags.StringVar(&o.config, "extension-config", "clusterctl-x", "name of the ExtensionConfig")
 	flags.StringToStringVar(&o.settings, "setting", nil, "setting of the ExtensionConfig, as NAME=VALUE; with --register")
-	return cli.Group("serve", "Answer Cluster API", cmd)
+	return cli.Group("serve", "Serve Cluster API's runtime hooks", cmd)
 }
 
 // check tells what is wrong with the flags themselves.
@@ -100,7 +100,7 @@ func (o *options) check() error {
 	case o.clientCA != "" && (o.certDir == "" || filepath.Base(o.clientCA) != o.clientCA):
 		wrong("--client-ca is the name of a file in --cert-dir")
 	case o.register && net.ParseIP(o.host).IsUnspecified():
-		wrong("--register writes the address that Cluster API is to ask, which %s is not: give --host one that can be reached", o.host)
+		wrong("--register writes the address that Cluster API calls, which cannot be %s: set --host to one that can be reached", o.host)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return cli.Usage(err)

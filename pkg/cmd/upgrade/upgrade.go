@@ -38,11 +38,11 @@ func New(a *cli.App) *cobra.Command {
 	o := options{App: a}
 	cmd := &cobra.Command{
 		Use:   "cluster -f FILE",
-		Short: "Take a cluster to what its file describes, step by step, and wait until it is there",
-		Long: `Take a cluster to what its file describes: the control plane one minor at a
+		Short: "Upgrade a cluster to what its file describes, step by step, and wait until it is done",
+		Long: `Upgrade a cluster to what its file describes: the control plane one minor at a
 time, each worker node group with as few rollouts as the version skew policy
-allows. The plan is shown first. Stopped at any moment, the same command again
-goes on from where the cluster is.`,
+allows. The plan is shown first. If it is stopped at any moment, run the same
+command again: it continues from where the cluster is.`,
 		Example: `  clusterctl-x upgrade cluster -f cluster.yaml
   clusterctl-x plan upgrade -f cluster.yaml --out plan.json && clusterctl-x upgrade cluster -f cluster.yaml --plan plan.json`,
 		Args: cli.NoArgs,
@@ -51,10 +51,10 @@ goes on from where the cluster is.`,
 	o.AddTo(cmd)
 	cmd.Flags().StringVar(&o.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
 	cmd.Flags().BoolVar(&o.interactive, "interactive", false, "ask before the first step")
-	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "take over fields that others own")
+	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "take over fields that other field managers own")
 	cli.AddTakeOver(cmd, &o.takeOver)
 	a.AddExtensionCertificate(cmd)
-	cmd.Flags().StringSliceVar(&o.skip, "skip-preflight", nil, "leave these checks out: "+strings.Join(lifecycle.Preflights(), ", "))
+	cmd.Flags().StringSliceVar(&o.skip, "skip-preflight", nil, "skip these checks: "+strings.Join(lifecycle.Preflights(), ", "))
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", cli.DryRunNone, "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
 	return cli.Group("upgrade", "Upgrade a cluster", cmd)
 }
@@ -138,7 +138,7 @@ func (o *options) settle(ctx context.Context, service *lifecycle.Service, u life
 		}
 	}
 	if u.Settled() || dryRun {
-		return o.Result("cluster %s is as the file describes it; nothing to do", u.Key)
+		return o.Result("cluster %s matches the file; nothing to do", u.Key)
 	}
 	return watch.UntilReady(ctx, o.App, service, u.Key, watch.Waiting{GoesOn: "upgrading"})
 }
@@ -203,8 +203,8 @@ func readPlan(file string) (*plan.Plan, error) {
 
 // confirm asks a person.
 func (o *options) confirm(ctx context.Context) (bool, error) {
-	if _, err := fmt.Fprint(o.Err, "go on? [y/N] "); err != nil {
-		return false, fmt.Errorf("asking whether to go on: %w; nothing was changed", err)
+	if _, err := fmt.Fprint(o.Err, "continue? [y/N] "); err != nil {
+		return false, fmt.Errorf("asking whether to continue: %w; nothing was changed", err)
 	}
 	answers := make(chan string, 1)
 	go func() {

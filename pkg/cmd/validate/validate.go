@@ -39,14 +39,14 @@ func New(a *cli.App) *cobra.Command {
 					line += fmt.Sprintf("; steps from %s: %d", cli.FileName(o.From), steps)
 				}
 				if class := config.Cluster.Spec.ClusterClass; class != nil {
-					line += "; as far as can be told without ClusterClass " + class.Name
+					line += "; not checked against ClusterClass " + class.Name
 				}
 				return a.Write(line + "\n")
 			})
 		},
 	}
 	cli.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
-	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the cluster as it is: check also that it can be upgraded from there")
+	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: check also that it can be upgraded from there")
 	cmd.AddCommand(upgradePlan(a))
 	return cmd
 }
@@ -71,8 +71,8 @@ func upgradePlan(a *cli.App) *cobra.Command {
 		Long: `Check the answer of a runtime extension to GenerateUpgradePlan as Cluster API does.
 
 The file has the GenerateUpgradePlanResponse, and may have the
-GenerateUpgradePlanRequest as a document of its own; else the flags say what was
-asked for.`,
+GenerateUpgradePlanRequest as a document of its own; otherwise the flags give the
+request.`,
 		Example: `  clusterctl-x validate upgrade-plan -f response.yaml --control-plane v1.30.0 --workers v1.29.0 --target v1.33.0`,
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -91,9 +91,9 @@ asked for.`,
 		},
 	}
 	cli.AddFile(cmd, &file, "file with the response; - is standard input")
-	cmd.Flags().StringVar(&asked.FromControlPlane, "control-plane", "", "version of the control plane that was asked for, in place of the request's")
-	cmd.Flags().StringVar(&asked.FromWorkers, "workers", "", "oldest version of the workers that was asked for, in place of the request's")
-	cmd.Flags().StringVar(&asked.To, "target", "", "version that was asked for, in place of the request's")
+	cmd.Flags().StringVar(&asked.FromControlPlane, "control-plane", "", "version of the control plane in the request, overriding the file's")
+	cmd.Flags().StringVar(&asked.FromWorkers, "workers", "", "oldest version of the workers in the request, overriding the file's")
+	cmd.Flags().StringVar(&asked.To, "target", "", "version to upgrade to in the request, overriding the file's")
 	return cmd
 }
 

@@ -21,7 +21,7 @@ import (
 func New(a *cli.App) *cobra.Command {
 	return cli.Group("watch", "Show what happens to a cluster", &cobra.Command{
 		Use:               "cluster NAME",
-		Short:             "Show what happens to a cluster until it is as its spec asks for, with the steps that are left and what holds them up",
+		Short:             "Show what happens to a cluster until it matches its spec, with the steps that are left and what holds them up",
 		Args:              cli.OneName,
 		ValidArgsFunction: a.CompleteClusters,
 		RunE:              a.Within(0, func(ctx context.Context, args []string) error { return run(ctx, a, args[0]) }),
@@ -47,11 +47,11 @@ func run(ctx context.Context, a *cli.App, name string) error {
 	}
 	switch {
 	case errors.Is(err, management.ErrTimeout) && seen.Cluster.Name == "":
-		return fmt.Errorf("%w before anything was seen of cluster %s", err, key)
+		return fmt.Errorf("%w before the state of cluster %s was known", err, key)
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, seen.Cluster.Waiting())
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError("watching changes nothing, and nothing stops with it")
+		return cli.InterruptedError("watching changes nothing, and the cluster continues without it")
 	case err != nil:
 		return err
 	}
@@ -64,11 +64,11 @@ func watched(w lifecycle.Watched, key types.NamespacedName, after time.Duration)
 	case w.Gone:
 		return fmt.Sprintf("cluster %s is gone", key)
 	case w.Unknown != nil:
-		return fmt.Sprintf("cluster %s is at %s after %s; whether that is all that was asked for cannot be told: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
+		return fmt.Sprintf("cluster %s is at %s after %s; it is unknown whether that is all that its spec asks for: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
 	case !w.Left.Empty():
 		return fmt.Sprintf("cluster %s is at %s after %s, and no run takes the next step (%s): run 'clusterctl-x upgrade cluster' to continue", key, w.Cluster.ControlPlane.Version, after, w.Left.Steps[0])
 	default:
-		return fmt.Sprintf("cluster %s is at %s and as its spec asks for, after %s", key, w.Cluster.ControlPlane.Version, after)
+		return fmt.Sprintf("cluster %s is at %s and matches its spec, after %s", key, w.Cluster.ControlPlane.Version, after)
 	}
 }
 
@@ -92,15 +92,15 @@ func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key
 	progress.Close()
 	switch {
 	case errors.Is(err, management.ErrTimeout) && last.Name == "":
-		return fmt.Errorf("%w before anything was seen of it; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, w.GoesOn, key)
+		return fmt.Errorf("%w before its state was known; Cluster API continues %s cluster %s: run the same command again to keep watching", err, w.GoesOn, key)
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w waiting for %s; Cluster API goes on %s cluster %s: run the same command again to go on watching", err, last.Waiting(), w.GoesOn, key)
+		return fmt.Errorf("%w waiting for %s; Cluster API continues %s cluster %s: run the same command again to keep watching", err, last.Waiting(), w.GoesOn, key)
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError(fmt.Sprintf("Cluster API goes on %s cluster %s: run the same command again to go on watching", w.GoesOn, key))
+		return cli.InterruptedError(fmt.Sprintf("Cluster API continues %s cluster %s: run the same command again to keep watching", w.GoesOn, key))
 	case err != nil:
 		return err
 	case w.Unchanged:
-		return a.Result("cluster %s exists and is as the file describes it; nothing to do", key)
+		return a.Result("cluster %s exists and matches the file; nothing to do", key)
 	default:
 		return a.Result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
 	}

@@ -78,7 +78,7 @@ func otherControlPlane(part state.Part, object *unstructured.Unstructured) state
 		err = json.Unmarshal(data, &c)
 	}
 	if err != nil {
-		part.Reason, part.Blocked = fmt.Sprintf("%s does not keep to the contract of Cluster API: %v", part.Object, err), true
+		part.Reason, part.Blocked = fmt.Sprintf("%s does not follow the contract of Cluster API: %v", part.Object, err), true
 		return part
 	}
 	part.Version = version(c.Spec.Version)

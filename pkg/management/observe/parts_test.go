@@ -36,7 +36,7 @@ func TestControlPlaneState(t *testing.T) {
 			func(s *snapshot) { s.controlPlane.Generation = 3 },
 			func(c *state.Cluster) {
 				c.ControlPlane.Settled, c.ControlPlane.Generation, c.ControlPlane.Unseen = false, 3, true
-				blocked(c, "Cluster API is not through with the latest change of KubeadmControlPlane/c; if that lasts, the log of its controller says why")
+				blocked(c, "Cluster API has not finished the latest change of KubeadmControlPlane/c; if that persists, the log of its controller says why")
 			},
 		},
 		"a change of templates, before any machine was replaced": {
@@ -129,7 +129,7 @@ func TestWorkerNodeGroupState(t *testing.T) {
 			func(s *snapshot) { s.deployments[0].Generation = 3 },
 			group(func(p *state.Part) {
 				p.Settled, p.Generation, p.Blocked, p.Unseen = false, 3, true, true
-				p.Reason = "Cluster API is not through with the latest change of MachineDeployment/c-md-0; if that lasts, the log of its controller says why"
+				p.Reason = "Cluster API has not finished the latest change of MachineDeployment/c-md-0; if that persists, the log of its controller says why"
 			}),
 		},
 		"a change in place that has not reached the machines": {

@@ -75,13 +75,13 @@ func createError(object string, conditions clusterv1.Conditions, conditionType c
 	return object + " makes no machine: " + OneLine(cmp.Or(conditions[i].Message, conditions[i].Reason), MaxReason)
 }
 
-// unseen says that Cluster API is not through with the latest change of an
+// unseen says that Cluster API has not finished the latest change of an
 // object. It also stays so while each of its attempts fails.
 func unseen(object string, generation, observed int64) string {
 	if observed == generation {
 		return ""
 	}
-	return "Cluster API is not through with the latest change of " + object + "; if that lasts, the log of its controller says why"
+	return "Cluster API has not finished the latest change of " + object + "; if that persists, the log of its controller says why"
 }
 
 // machineReason is why a machine is not ready, or not gone.

@@ -76,9 +76,9 @@ func TestSegments(t *testing.T) {
 		"a policy of one minor":            {listed, "", 1, "1.31.2", "1.28.0", "1.28.0", []string{"29.0 / 29.0", "30.1 / 30.1", "31.2 / 31.2"}, ""},
 		"a policy of two minors":           {listed, "", 2, "1.32.0", "1.28.0", "1.28.0", []string{"29.0 30.1 / 30.1", "31.2 32.0 / 32.0"}, ""},
 		"nodes before 1.25 may lag by two": {"1.22.0 1.23.0 1.24.0 1.25.0", "", 0, "1.25.0", "1.22.0", "1.22.0", []string{"23.0 24.0 / 24.0", "25.0 / 25.0"}, ""},
-		"workers are newer":                {listed, "", 0, "1.31.2", "1.29.0", "1.30.0", nil, "no way leads from v1.29.0, with workers at v1.30.0, to v1.31.2"},
-		"down":                             {listed, "", 0, "1.29.0", "1.30.0", "1.30.0", nil, "no way leads from v1.30.0, with workers at v1.30.0, to v1.29.0"},
-		"workers are too old already":      {listed, "", 0, "1.33.3", "1.33.3", "1.29.0", nil, "workers at v1.29.0 are too old for Cluster API to take them to v1.33.3"},
+		"workers are newer":                {listed, "", 0, "1.31.2", "1.29.0", "1.30.0", nil, "there is no upgrade path from v1.29.0, with workers at v1.30.0, to v1.31.2"},
+		"down":                             {listed, "", 0, "1.29.0", "1.30.0", "1.30.0", nil, "there is no upgrade path from v1.30.0, with workers at v1.30.0, to v1.29.0"},
+		"workers are too old already":      {listed, "", 0, "1.33.3", "1.33.3", "1.29.0", nil, "workers at v1.29.0 are too old for Cluster API to upgrade them to v1.33.3"},
 		"a gap": {
 			"1.28.0 1.29.0 1.31.2", "", 0, "1.31.2", "1.28.0", "1.28.0", nil,
 			"invalid ControlPlane upgrade plan: item 0; expecting a version with minor 29 or 30, found version v1.31.2",

@@ -133,7 +133,7 @@ func keeps(segment plan.Segment, policy skew.Policy, controlPlane, oldest v1alph
 	behind := segment.Workers
 	for _, version := range append([]v1alpha1.Version{controlPlane}, segment.ControlPlane...) {
 		if version != controlPlane && policy.TooOld(version, oldest) {
-			return fmt.Errorf("workers at %s would be too old beside a control plane at %s: it %w", oldest, version, policy.Check(version, oldest))
+			return fmt.Errorf("workers at %s would be too old for a control plane at %s: it %w", oldest, version, policy.Check(version, oldest))
 		}
 		if len(behind) > 0 && behind[0] == version {
 			oldest, behind = version, behind[1:]
@@ -165,7 +165,7 @@ func Planner(versions []v1alpha1.Version) desiredstate.GetUpgradePlanFunc {
 func Upgrade(ctx context.Context, compute desiredstate.GetUpgradePlanFunc, target, controlPlane, oldest v1alpha1.Version) (plan.Segment, error) {
 	if target.Before(controlPlane) || !oldest.IsZero() && controlPlane.Before(oldest) {
 		// Cluster API's functions do not look.
-		return plan.Segment{}, fmt.Errorf("no way leads from %s, with workers at %s, to %s", controlPlane, oldest, target)
+		return plan.Segment{}, fmt.Errorf("there is no upgrade path from %s, with workers at %s, to %s", controlPlane, oldest, target)
 	}
 	workersFrom := ""
 	if !oldest.IsZero() {
@@ -178,7 +178,7 @@ func Upgrade(ctx context.Context, compute desiredstate.GetUpgradePlanFunc, targe
 			return plan.Segment{}, err
 		}
 		if len(ahead) == 0 && target != controlPlane {
-			return plan.Segment{}, fmt.Errorf("Cluster API takes no cluster with a ClusterClass from %s to %s, which are builds of one patch; use another patch", controlPlane, target)
+			return plan.Segment{}, fmt.Errorf("Cluster API upgrades no cluster with a ClusterClass from %s to %s, which are builds of one patch; use another patch", controlPlane, target)
 		}
 	}
 	if workersFrom != "" && oldest != target {
@@ -187,7 +187,7 @@ func Upgrade(ctx context.Context, compute desiredstate.GetUpgradePlanFunc, targe
 		}
 		if len(behind) == 0 {
 			// An error of theirs is lost where the control plane has arrived.
-			return plan.Segment{}, fmt.Errorf("workers at %s are too old for Cluster API to take them to %s", oldest, target)
+			return plan.Segment{}, fmt.Errorf("workers at %s are too old for Cluster API to upgrade them to %s", oldest, target)
 		}
 	}
 	segment := plan.Segment{Target: target}
