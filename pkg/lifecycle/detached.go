@@ -59,13 +59,7 @@ func (r request) detachedGroups(ctx context.Context, server topologyServer, outs
 
 // detachedMode is that of groups which are out of the topology of their cluster, and of
 // which nothing else is written.
-type detachedMode struct {
-	request
-	source
-	groups detachedGroups
-	// outside are the groups.
-	outside map[string]bool
-}
+type detachedMode struct{ classMode }
 
 func (m *detachedMode) render(ctx context.Context, at point) (rollout.Objects, error) {
 	parts, err := m.groups.at(ctx, at)
@@ -81,7 +75,8 @@ func (m *detachedMode) path(context.Context, plan.Input, differences) (*plan.Top
 	return &plan.TopologyPath{From: m.from.state.Topology.Version}, nil
 }
 
-func (*detachedMode) check(plan.Plan) ([]string, error) { return nil, nil }
+// drive leaves all steps to clusterctl-x: no step is about the topology.
+func (*detachedMode) drive(*rollout.Program) {}
 
 // generate returns the objects that the topology would have for a group at a version.
 func (d detachedGroups) generate(ctx context.Context, class topology.Class, cluster *clusterv1.Cluster, group string, version v1alpha1.Version) (topology.Parts, error) {
@@ -217,7 +212,7 @@ func topologyObjects(ctx context.Context, s Spec, resolved validations.Resolved,
 		return nil, err
 	}
 	r := request{spec: s, resolved: resolved, namespace: whole[0].GetNamespace()}
-	m := topologyMode{request: r, groups: detachedGroups{request: r, cluster: complete, names: deploymentNames(live)}}
+	m := topologyMode{classMode{request: r, groups: detachedGroups{request: r, cluster: complete, names: deploymentNames(live)}}}
 	objects, err := m.render(ctx, point{versions: resolved.Versions, topology: resolved.Versions.ControlPlane, outside: pinned})
 	return objects.All(), err
 }

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 // directMode is that of clusters without a ClusterClass.
@@ -81,3 +84,14 @@ func (m *directMode) check(p plan.Plan) ([]string, error) {
 	}
 	return m.standIns.notes(), nil
 }
+
+func (*directMode) dryRun(_ plan.Plan, states []rollout.Objects) ([]*unstructured.Unstructured, []rollout.Objects) {
+	return states[0].All(), states[1:]
+}
+
+func (m *directMode) missing(p plan.Plan) []plan.Finding {
+	return validations.MissingArtifacts(m.resolved.Config, p, m.spec.bundles)
+}
+
+// drive leaves all steps to clusterctl-x.
+func (*directMode) drive(*rollout.Program) {}

@@ -12,25 +12,21 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
-// dryRun returns the objects that the API server can check before the first step:
-// those of the beginning, and those of later steps. A topology takes the version
-// of the next segment only, and Cluster API owns a group until it is detached.
-func (u Upgrade) dryRun() ([]*unstructured.Unstructured, []rollout.Objects) {
-	if u.from.topology == nil {
-		return u.States[0].All(), u.States[1:]
-	}
-	legBegun := false
+// dryRun leaves out what the API server takes later only: a topology takes the version of
+// the next segment, and Cluster API owns a group until it is detached.
+func (m *classMode) dryRun(p plan.Plan, states []rollout.Objects) ([]*unstructured.Unstructured, []rollout.Objects) {
+	segmentBegun := false
 	var stages []rollout.Objects
-	for i, stage := range u.States {
+	for i, stage := range states {
 		next := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
-		if !legBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, u.States[0].Cluster)) {
-			legBegun, next.Cluster = len(stages) > 0, stage.Cluster
-			if i > 0 && u.Plan.Steps[i-1].Kind == plan.Return {
+		if !segmentBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, states[0].Cluster)) {
+			segmentBegun, next.Cluster = len(stages) > 0, stage.Cluster
+			if i > 0 && p.Steps[i-1].Kind == plan.Return {
 				next.Cluster = underPause(stage.Cluster)
 			}
 		}
 		for name, objects := range stage.Parts {
-			if part, exists := u.from.state.Group(name); !exists || part.Detached {
+			if part, exists := m.from.state.Group(name); !exists || part.Detached {
 				next.Parts[name] = objects
 			}
 		}

@@ -25,6 +25,7 @@ type Upgrade struct {
 	States []rollout.Objects
 
 	request
+	execution execution
 	// restored are the parts with a template that is missing.
 	restored []string
 	// templates are those of the differences.
@@ -44,6 +45,12 @@ type request struct {
 // are written, with one a Cluster, from which Cluster API makes the others, and the
 // groups that the topology does not have.
 type mode interface {
+	planning
+	execution
+}
+
+// planning is what differs while an upgrade is planned.
+type planning interface {
 	// render returns the objects of the cluster at a point of the upgrade.
 	render(ctx context.Context, at point) (rollout.Objects, error)
 	// compare returns what changes besides versions and counts.
@@ -52,6 +59,17 @@ type mode interface {
 	path(ctx context.Context, in plan.Input, d differences) (*plan.TopologyPath, error)
 	// check refuses a plan that cannot be rendered, and returns notes about one that can.
 	check(p plan.Plan) ([]string, error)
+}
+
+// execution is what differs once an upgrade is planned.
+type execution interface {
+	// dryRun returns the objects that the API server can check before the first step: those
+	// of the beginning, and those of later steps.
+	dryRun(p plan.Plan, states []rollout.Objects) ([]*unstructured.Unstructured, []rollout.Objects)
+	// missing returns what of a plan is said to be missing.
+	missing(p plan.Plan) []plan.Finding
+	// drive says in a program who takes its steps.
+	drive(program *rollout.Program)
 }
 
 // point is a point of an upgrade.
@@ -112,7 +130,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if in.TopologyPath, err = m.path(ctx, in, d); err != nil {
 		return Upgrade{}, err
 	}
-	u := Upgrade{Key: types.NamespacedName{Namespace: r.namespace, Name: cluster.Metadata.Name}, request: r, restored: d.restored, templates: d.templates}
+	u := Upgrade{Key: types.NamespacedName{Namespace: r.namespace, Name: cluster.Metadata.Name}, request: r, execution: m, restored: d.restored, templates: d.templates}
 	if u.Plan, err = plan.Compute(in); err != nil {
 		return Upgrade{}, err
 	}
@@ -155,10 +173,11 @@ func (r request) mode(ctx context.Context, with source, outside map[string]bool)
 	if err != nil {
 		return nil, err
 	}
+	ofClass := classMode{request: r, source: with, groups: groups, outside: outside}
 	if len(r.scope.Groups) > 0 {
-		return &detachedMode{request: r, source: with, groups: groups, outside: outside}, nil
+		return &detachedMode{ofClass}, nil
 	}
-	return &topologyMode{request: r, source: with, groups: groups, outside: outside}, nil
+	return &topologyMode{ofClass}, nil
 }
 
 // states renders the cluster as it is written for each step.

@@ -22,8 +22,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// topologyMode is that of clusters from a ClusterClass.
-type topologyMode struct {
+// classMode is what the modes of clusters from a ClusterClass have in common.
+type classMode struct {
 	request
 	source
 	// groups renders the groups that the topology does not have.
@@ -31,6 +31,14 @@ type topologyMode struct {
 	// outside are those when the upgrade begins.
 	outside map[string]bool
 }
+
+func (*classMode) check(plan.Plan) ([]string, error) { return nil, nil }
+
+// missing returns nothing: a class has its images itself.
+func (*classMode) missing(plan.Plan) []plan.Finding { return nil }
+
+// topologyMode is that of clusters from a ClusterClass.
+type topologyMode struct{ classMode }
 
 // render renders the Cluster with a version of its topology, and the groups that the
 // topology does not have.
@@ -142,7 +150,9 @@ func (m *topologyMode) path(ctx context.Context, in plan.Input, d differences) (
 	return pathOf(ctx, m.spec, in, m.from.state.Topology.Version, d.topology.Deferred(), m.source.topology)
 }
 
-func (*topologyMode) check(plan.Plan) ([]string, error) { return nil, nil }
+func (m *topologyMode) drive(program *rollout.Program) {
+	program.Topology, program.TopologyVersions = true, m.from.topology.hasVersions()
+}
 
 // pathOf returns the path of a cluster from a ClusterClass to the versions that its spec
 // was resolved to.

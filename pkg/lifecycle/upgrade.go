@@ -108,11 +108,7 @@ func atTheEnd(hold *state.Hold) bool {
 
 // Preflight looks for what stands in the way of an upgrade, and writes nothing.
 func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) error {
-	var known []plan.Finding
-	if !p.spec.managed() { // a class has its images itself
-		known = validations.MissingArtifacts(p.resolved.Config, p.Plan, p.spec.bundles)
-	}
-	options := management.PreflightOptions{Known: known, Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Warn: s.warn}
+	options := management.PreflightOptions{Known: p.execution.missing(p.Plan), Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Warn: s.warn}
 	if err := s.client.Preflight(ctx, p.from.state, p.Plan, options); err != nil {
 		return err
 	}
@@ -128,7 +124,7 @@ func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) 
 	case len(missing) > 0:
 		return referencesMissing(missing)
 	}
-	first, later := p.dryRun()
+	first, later := p.execution.dryRun(p.Plan, p.States)
 	return clusterclass.Admission(p.spec.Config, s.client.DryRun(ctx, management.Writes{First: first, Later: later, Force: o.ForceConflicts}))
 }
 
@@ -155,18 +151,17 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 		show = func(rollout.Status) {}
 	}
 	cluster := p.resolved.Config.Cluster
+	program := rollout.Program{
+		Plan: p.Plan, Desired: p.States, Groups: p.scope.Groups, Policy: validations.Policy(cluster),
+		Continued:    p.begun(),
+		Claimed:      p.from.state.Claimed(),
+		IgnoreHealth: slices.Contains(o.Skip, management.CheckHealth),
+		NodeStartup:  cluster.Spec.NodeStartup(),
+		Concurrency:  cluster.Spec.UpgradePolicy.Concurrency(),
+	}
+	p.execution.drive(&program)
 	return s.client.Upgrade(held, p.Key, management.Upgrade{
-		Program: rollout.Program{
-			Plan: p.Plan, Desired: p.States, Groups: p.scope.Groups, Policy: validations.Policy(cluster),
-			Topology:         p.spec.managed() && p.scope.Whole(),
-			TopologyVersions: p.from.topology.hasVersions() && p.scope.Whole(),
-			Continued:        p.begun(),
-			Claimed:          p.from.state.Claimed(),
-			IgnoreHealth:     slices.Contains(o.Skip, management.CheckHealth),
-			NodeStartup:      cluster.Spec.NodeStartup(),
-			Concurrency:      cluster.Spec.UpgradePolicy.Concurrency(),
-		},
-		Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, Warn: s.warn, Show: show,
+		Program: program, Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, Warn: s.warn, Show: show,
 	})
 }
 
