@@ -28,7 +28,7 @@ func versionOf(number int) v1alpha1.Version {
 	return version(fmt.Sprintf("1.%d.%d", number/100, number%100))
 }
 
-// lag is by how many minors a node is too old beside a control plane.
+// lag is by how many minors a node is too old for a control plane.
 func lag(maxLag uint64, controlPlane, node int) int {
 	allowed := 3
 	if node/100 < 25 {

@@ -202,7 +202,7 @@ func (o *Observer) skew(machines []clusterv1.Machine) {
 				o.lag = max(o.lag, newest.Minor()-v.Minor())
 			}
 			if newest.Minor() > v.Minor()+maxLag {
-				o.note("Machine/%s at %s was too old beside a machine of the control plane at %s", m.Name, v, newest)
+				o.note("Machine/%s at %s was too old for a machine of the control plane at %s", m.Name, v, newest)
 			}
 		}
 	}
