@@ -1,5 +1,5 @@
-// Package changes tells what differs between an object as it is and as it is
-// to be, and which differences make Cluster API replace machines. It is pure.
+// Package changes computes the differences between two states of an object, and which
+// of them make Cluster API replace machines. It is pure.
 package changes
 
 import (

@@ -33,7 +33,7 @@ func Key(config *v1alpha1.Config, namespace string) types.NamespacedName {
 }
 
 // Find returns the ClusterClass that a spec names, for a cluster in a namespace. It is
-// an error where there is none, or none that Cluster API makes clusters from.
+// an error if there is none, or if Cluster API cannot use it.
 func Find(ctx context.Context, c *management.Client, config *v1alpha1.Config, namespace string) (topology.Class, error) {
 	key := Key(config, namespace)
 	class, exists, err := c.Class(ctx, key)

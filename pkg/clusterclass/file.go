@@ -30,7 +30,7 @@ type File struct {
 	Class     *unstructured.Unstructured
 	Templates []*unstructured.Unstructured
 	name      string
-	// documents are those of the objects, by Kind/name.
+	// documents are the documents of the objects, by Kind/name.
 	documents map[string]*yaml.Node
 }
 

@@ -99,7 +99,7 @@ func (i Instance) supervisorLockFile() string { return filepath.Join(i.Dir, "sup
 func (i Instance) portsFile() string          { return filepath.Join(i.Dir, "ports.json") }
 func (i Instance) progressFile() string       { return filepath.Join(i.Dir, "progress.json") }
 
-// Progress is what the supervisor says of itself while it runs.
+// Progress is the supervisor's report about itself.
 type Progress struct {
 	// SupervisorPID leads the process group that all the processes belong to.
 	SupervisorPID int `json:"supervisorPID"`
@@ -168,9 +168,9 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// Status is what can be told about an instance without talking to it.
+// Status is what is known about an instance without talking to it.
 type Status struct {
-	// Progress is what the supervisor says; it is not ready once it was killed.
+	// Progress is the report of the supervisor; it is not ready once it was killed.
 	Progress
 	// Created is true once the instance was started for the first time.
 	Created bool `json:"created"`

@@ -123,8 +123,7 @@ func (i Instance) ClaimPorts() (Ports, io.Closer, error) {
 	return ports, claim, nil
 }
 
-// choosePorts picks the first block of which no port is taken, as a function says that
-// may claim the block.
+// choosePorts picks the first block without a taken port that the function may claim.
 func (i Instance) choosePorts(taken func(Ports) int) (_ Ports, err error) {
 	all := filepath.Dir(i.Dir)
 	lock, err := acquire(filepath.Join(all, "ports.lock"))

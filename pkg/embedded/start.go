@@ -16,16 +16,15 @@ import (
 	"time"
 )
 
-// poll is how often files and locks are looked at while waiting for another
-// process; neither tells of its changes in a portable way.
+// poll is the interval at which files and locks of another process are checked; neither
+// has portable notifications.
 const poll = 25 * time.Millisecond
 
 // killGrace is how long killed processes may take to be gone.
 const killGrace = 5 * time.Second
 
-// Start starts the instance and returns when it is ready. An instance that
-// runs already is left as it is. On failure, or when ctx ends first, nothing
-// of it goes on running.
+// Start starts the instance and returns when it is ready. A running instance is left as
+// it is. On failure, or when ctx ends first, no process of it keeps running.
 func (i Instance) Start(ctx context.Context) error {
 	if err := os.MkdirAll(i.LogsDir(), 0o700); err != nil {
 		return fmt.Errorf("making the directory of embedded management cluster %q: %w; set CLUSTERCTL_X_HOME to a directory that can be written to", i.Name, err)
@@ -166,8 +165,8 @@ func (i Instance) startInterrupted(ctx context.Context) error {
 	return fmt.Errorf("waiting for embedded management cluster %q to become ready: %w; its logs are in %s", i.Name, context.Cause(ctx), i.LogsDir())
 }
 
-// findProgram looks for the supervisor in CLUSTERCTL_X_EMBEDDED, in the
-// directory "embedded" beside this executable, and in PATH.
+// findProgram looks for the supervisor in CLUSTERCTL_X_EMBEDDED, in the directory
+// "embedded" next to this executable, and in PATH.
 func findProgram() (string, error) {
 	if path := os.Getenv("CLUSTERCTL_X_EMBEDDED"); path != "" {
 		if _, err := exec.LookPath(path); err != nil {

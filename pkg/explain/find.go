@@ -103,9 +103,9 @@ func (s *Schema) unknownStart(name string) error {
 	return fmt.Errorf("%q is no kind, and no field of Cluster or of its spec; %sthere are %s", name, s.didYouMean(name, names), strings.Join(names, ", "))
 }
 
-// didYouMean returns the part of a sentence that suggests a candidate for a
-// misspelt name, or else where in a Cluster there is a field of this name. It is
-// empty where there is nothing to suggest.
+// didYouMean returns the part of a sentence that suggests a candidate for a misspelt
+// name, or where in a Cluster there is a field of this name; empty without a
+// suggestion.
 func (s *Schema) didYouMean(name string, candidates []string) string {
 	const few = 3
 	if best := similar(name, candidates); best != "" {

@@ -51,7 +51,7 @@ func Parse(data []byte) (*Schema, error) {
 // Definition returns the JSON Schema as a whole.
 func (s *Schema) Definition() map[string]any { return s.root }
 
-// resolve follows a reference. Keywords beside the reference take precedence.
+// resolve follows a reference. Keywords next to the reference take precedence.
 func (s *Schema) resolve(n node) node {
 	name, refers := strings.CutPrefix(n.text("$ref"), definitions)
 	if !refers {

@@ -17,7 +17,7 @@ import (
 
 const machineHealthCheck = "MachineHealthCheck"
 
-// Change is one thing that an upgrade changes besides versions and counts.
+// Change is a change of an upgrade other than a version or a count.
 type Change struct {
 	// Object is Kind/name as on the management cluster; empty for a change of no object,
 	// or of one that replaces machines.
@@ -52,9 +52,8 @@ func planned(byPart map[string][]Change) map[string]plan.Changes {
 	return all
 }
 
-// byPart sorts what would change by the part that it belongs to. Counts are left
-// out: the plan has them as machines. names are those of objects on the management
-// cluster, by the names that they are generated under.
+// byPart groups changes by part. Counts are left out: the plan has them as machines.
+// names maps generated names to the names of objects on the management cluster.
 func byPart(objects rollout.Objects, found []management.Change, names map[string]string) map[string][]Change {
 	part := map[string]string{}
 	for name, of := range objects.Parts {

@@ -66,7 +66,7 @@ func (s *Service) PlanClusterClass(ctx context.Context, f clusterclass.File) (pl
 	return p, nil
 }
 
-// planOfCluster is what becomes of one cluster, or why it cannot become that.
+// planOfCluster returns the plan for one cluster, or why there is none.
 func (s *Service) planOfCluster(ctx context.Context, before, after topology.Class, cluster state.Cluster) (plan.Plan, field.ErrorList, error) {
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	live, err := s.client.LiveCluster(ctx, key)
@@ -156,9 +156,9 @@ func (s *Service) refusedMade(ctx context.Context, before, after topology.Class,
 	return errs, nil
 }
 
-// classChanges are what two classes make differently of a cluster, and the objects made
-// of templates in which they differ. Where runtime extensions patch the cluster, all its
-// machines may be replaced, and the objects are not known.
+// classChanges returns the differences between two classes for a cluster, and the
+// objects made of templates in which they differ. If runtime extensions patch the
+// cluster, all its machines may be replaced, and the objects are not known.
 func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, []*unstructured.Unstructured, error) {
 	was, is, err := generated(ctx, currentTopology{class: before, cluster: live}, after, defaulted)
 	var external externalError
@@ -203,8 +203,8 @@ func (s *Service) UsedReleases(ctx context.Context, bundles *versionsbundle.Bund
 	return bundles, used, nil
 }
 
-// RenderClass renders a ClusterClass with the releases of the bundles that its machines can
-// be made of, and those that clusters of the class use.
+// RenderClass renders a ClusterClass with the releases of the bundles that its machines
+// can be made with, and those that clusters of the class use.
 func RenderClass(class manifests.Class, bundles *versionsbundle.Bundles, used []v1alpha1.Version) ([]templater.Object, error) {
 	class.Releases = bundles.Usable(manifests.Needs(class.Provider), used)
 	versions := make([]string, len(class.Releases))

@@ -29,9 +29,9 @@ type Creation struct {
 	objects  []*unstructured.Unstructured
 }
 
-// CreateOptions are what else there is to say about a creation.
+// CreateOptions are the options of a creation.
 type CreateOptions struct {
-	// TakeOver ends the turns of runs that work on the cluster.
+	// TakeOver takes over the locks of other runs that work on the cluster.
 	TakeOver bool
 }
 
@@ -45,8 +45,9 @@ func (s Spec) CheckCreation() ([]strictyaml.Warning, error) {
 	return resolved.Warnings, err
 }
 
-// PlanCreation resolves and renders a cluster. The management cluster may have the class
-// that its versions come from, or what an earlier create made of it. Nothing is written.
+// PlanCreation resolves and renders a cluster. The management cluster may have the
+// class that its versions come from, or objects of an earlier create. It writes
+// nothing.
 func (s *Service) PlanCreation(ctx context.Context, spec Spec) (Creation, error) {
 	if _, err := spec.CheckCreation(); err != nil {
 		return Creation{}, err

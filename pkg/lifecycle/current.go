@@ -16,8 +16,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// current is what a cluster is when an upgrade of it begins: a live one, or one that is
-// exactly as another file describes it.
+// current is the state of a cluster before an upgrade: a live cluster, or one that
+// matches another file exactly.
 type current struct {
 	namespace string
 	// state of a live cluster.
@@ -41,7 +41,7 @@ type current struct {
 	names map[string]string
 }
 
-// currentTopology is what a live cluster from a ClusterClass is.
+// currentTopology is the state of a live cluster from a ClusterClass.
 type currentTopology struct {
 	cluster *clusterv1.Cluster
 	// class that the cluster is made from now.
@@ -54,7 +54,7 @@ type currentTopology struct {
 // hasVersions reports whether versions of groups stand in the topology.
 func (t *currentTopology) hasVersions() bool { return t != nil && t.takesVersions }
 
-// currentOf is what is seen of a live cluster.
+// currentOf returns the current state of a live cluster.
 func currentOf(cluster state.Cluster) current {
 	start := plan.StartOf(cluster)
 	return current{state: cluster, namespace: cluster.Namespace, metadata: plan.MetadataOf(cluster, ""), start: start, running: start.Versions()}
@@ -77,7 +77,7 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 	return versions
 }
 
-// notes say what of the cluster as it is matters to any upgrade.
+// notes returns the remarks about the current cluster that matter to any upgrade.
 func (c current) notes() []string {
 	var notes []string
 	if topology := c.state.Topology; topology != nil && topology.Failed {

@@ -34,7 +34,7 @@ type detachedGroups struct {
 	known map[string]string
 }
 
-// detachedGroups asks the class what it makes of the whole cluster, for the groups that the
+// detachedGroups generates the whole cluster from its class, for the groups that the
 // topology does not have.
 func (r request) detachedGroups(ctx context.Context, server topologyServer, outside map[string]bool) (detachedGroups, error) {
 	d := detachedGroups{request: r}
@@ -57,8 +57,7 @@ func (r request) detachedGroups(ctx context.Context, server topologyServer, outs
 	return d, err
 }
 
-// detachedMode is that of groups which are out of the topology of their cluster, and of
-// which nothing else is written.
+// detachedMode is the mode of detached groups, if only these are written.
 type detachedMode struct{ classMode }
 
 func (m *detachedMode) render(ctx context.Context, at point) (rollout.Objects, error) {
@@ -196,8 +195,8 @@ func (d detachedGroups) at(ctx context.Context, at point) (map[string][]*unstruc
 	return parts, nil
 }
 
-// topologyObjects are those of a cluster from a ClusterClass, of which whole are
-// rendered with all groups in the topology.
+// topologyObjects returns the objects of a cluster from a ClusterClass; whole are its
+// objects with all groups in the topology.
 func topologyObjects(ctx context.Context, s Spec, resolved validations.Resolved, whole []*unstructured.Unstructured, live state.Cluster) ([]*unstructured.Unstructured, error) {
 	cluster, err := clusterclass.AsCluster(whole[0])
 	if err != nil {
@@ -228,7 +227,7 @@ func pins(config *v1alpha1.Config) map[string]bool {
 	return pinned
 }
 
-// deploymentNames are those of the MachineDeployments of worker node groups.
+// deploymentNames returns the names of the MachineDeployments of worker node groups.
 func deploymentNames(cluster state.Cluster) map[string]string {
 	names := map[string]string{}
 	for _, group := range cluster.WorkerNodeGroups {
@@ -239,7 +238,7 @@ func deploymentNames(cluster state.Cluster) map[string]string {
 	return names
 }
 
-// workerTemplates are those that a class names for worker machines.
+// workerTemplates returns the templates that a class names for worker machines.
 func workerTemplates(class topology.Class) []*unstructured.Unstructured {
 	var used []*unstructured.Unstructured
 	for _, workers := range class.Spec.Workers.MachineDeployments {

@@ -12,8 +12,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
-// compare compares groups with what they have: one that is still in the topology with what
-// its class makes of it, and others with the objects on the management cluster.
+// compare compares groups with their current state: a group in the topology with the
+// objects that its class generates, others with the objects on the management cluster.
 func (d detachedGroups) compare(ctx context.Context, with source, first rollout.Objects, outside map[string]bool) (differences, error) {
 	all := differences{byPart: map[string][]Change{}}
 	if d.cluster != nil {
@@ -77,8 +77,8 @@ func withoutContent(found []Change) []Change {
 	return slices.DeleteFunc(found, func(c Change) bool { return c.Path == "metadata.annotations."+v1alpha1.ClassContentAnnotation })
 }
 
-// compareClass compares what the class makes of a group that is in the topology, at a
-// version, with what it made of the group.
+// compareClass compares the objects that the class generates for a group in the
+// topology, at a version, with the ones that it generated before.
 func (d detachedGroups) compareClass(ctx context.Context, group string, version v1alpha1.Version) (differences, error) {
 	was, err := d.generate(ctx, d.from.topology.class, d.from.topology.cluster, group, version)
 	if err != nil {

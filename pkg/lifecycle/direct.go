@@ -15,7 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
-// directMode is that of clusters without a ClusterClass.
+// directMode is the mode of clusters without a ClusterClass.
 type directMode struct {
 	request
 	source

@@ -31,8 +31,8 @@ func (s *Service) Hold(ctx context.Context, key types.NamespacedName, point stat
 	return s.client.Hold(ctx, key, point, reason)
 }
 
-// warnUnkept warns of holds that nothing keeps to: those that were set by hand, or
-// before the runtime extension was taken away.
+// warnUnkept warns of holds that nothing enforces: those that were set by hand, or
+// before the runtime extension was removed.
 func (s *Service) warnUnkept(ctx context.Context, cluster state.Cluster) {
 	if cluster.Topology == nil {
 		return
@@ -48,8 +48,8 @@ func (s *Service) warnUnkept(ctx context.Context, cluster state.Cluster) {
 	}
 }
 
-// Release lifts the holds of clusterctl-x at places, and returns them, and those of others
-// at these places, which stay.
+// Release lifts the holds of clusterctl-x at hold points, and returns them together
+// with the holds of others there, which stay.
 func (s *Service) Release(ctx context.Context, key types.NamespacedName, points []state.HoldPoint) (lifted, left []state.Hold, err error) {
 	cluster, err := s.find(ctx, key)
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *Service) keyOf(spec Spec) types.NamespacedName {
 	return s.Key(meta.Name, meta.Namespace)
 }
 
-// find observes a cluster. It is an error where there is none.
+// find observes a cluster. It is an error if there is none.
 func (s *Service) find(ctx context.Context, key types.NamespacedName) (state.Cluster, error) {
 	cluster, exists, err := s.client.Observe(ctx, key)
 	if err == nil && !exists {

@@ -18,7 +18,8 @@ import (
 type comparer interface {
 	// Compare returns what applying each of the objects would change, in their order.
 	Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]management.Change, error)
-	// Unused returns the objects, as Kind/name, that are no longer needed beside others.
+	// Unused returns the objects, as Kind/name, that are no longer needed if the given
+	// ones are kept.
 	Unused(ctx context.Context, keep []*unstructured.Unstructured) ([]string, error)
 }
 
@@ -28,7 +29,7 @@ type topologyServer interface {
 	// TryCluster returns what the API server would make of a Cluster.
 	TryCluster(ctx context.Context, object *unstructured.Unstructured) (*clusterv1.Cluster, error)
 	// SameTemplate returns the name of the template that a MachineDeployment refers to,
-	// where its content is that of another one, and nothing otherwise.
+	// if its content is that of the given one, and otherwise nothing.
 	SameTemplate(ctx context.Context, deployment string, template *unstructured.Unstructured) (string, error)
 	// Asking returns a function that asks a runtime extension for upgrade plans.
 	Asking(extension string) func(ctx context.Context, target, controlPlane, workers string) ([]string, []string, error)
@@ -127,9 +128,8 @@ func (s *Service) observeTopology(ctx context.Context, spec Spec, now *current) 
 	return spec, err
 }
 
-// takesTopologyVersions asks Cluster API whether it takes versions for groups in the
-// topology itself, where some are pinned. A cluster whose groups were taken out of the
-// topology goes on with that.
+// takesTopologyVersions reports whether Cluster API accepts versions for groups in the
+// topology, if some are pinned. A cluster with detached groups keeps these.
 func (s *Service) takesTopologyVersions(ctx context.Context, spec Spec, now state.Cluster) (bool, error) {
 	pinned := false
 	for _, group := range now.Topology.Groups {

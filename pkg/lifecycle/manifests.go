@@ -41,8 +41,8 @@ func (p Upgrade) Manifests(step int) ([]templater.Object, error) {
 	return encodeAll(objects)
 }
 
-// besideOthers are the objects of a part that the steps are not about: as they
-// were, with what the control plane's version asks of them.
+// besideOthers returns the objects of a part that has no step: as they were, with the
+// annotations that the control plane's version requires.
 func besideOthers(before, after []*unstructured.Unstructured) []*unstructured.Unstructured {
 	const skip = clusterv1.MachineSetSkipPreflightChecksAnnotation
 	objects := make([]*unstructured.Unstructured, len(before))

@@ -95,7 +95,7 @@ func startFromSpec(resolved validations.Resolved) plan.Start {
 
 // file is a cluster that is exactly as a file describes it.
 type file struct {
-	// config is the file that it is to be like.
+	// config is the desired file.
 	config  *v1alpha1.Config
 	objects rollout.Objects
 }

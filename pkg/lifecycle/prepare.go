@@ -16,7 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
-// Upgrade is a planned upgrade, of which nothing was written.
+// Upgrade is a planned upgrade. Nothing of it has been written.
 type Upgrade struct {
 	Key  types.NamespacedName
 	Plan plan.Plan
@@ -28,11 +28,11 @@ type Upgrade struct {
 	execution execution
 	// restored are the parts with a template that is missing.
 	restored []string
-	// templates are those of the differences.
+	// templates are the templates of the differences.
 	templates []*unstructured.Unstructured
 }
 
-// request is what is asked for: a spec with its versions, for a cluster as it is.
+// request is a spec with its resolved versions, for a current cluster.
 type request struct {
 	spec      Spec
 	scope     scope
@@ -53,7 +53,7 @@ type mode interface {
 type planning interface {
 	// render returns the objects of the cluster at a point of the upgrade.
 	render(ctx context.Context, at point) (rollout.Objects, error)
-	// compare returns what changes besides versions and counts.
+	// compare returns the changes other than versions and counts.
 	compare(ctx context.Context, first rollout.Objects) (differences, error)
 	// path returns the path that Cluster API takes by itself; nil where it takes none.
 	path(ctx context.Context, in plan.Input, d differences) (*plan.TopologyPath, error)
@@ -81,7 +81,7 @@ type point struct {
 	outside  map[string]bool
 }
 
-// differences are what an upgrade changes besides versions and counts.
+// differences are the changes of an upgrade other than versions and counts.
 type differences struct {
 	byPart map[string][]Change
 	// removed are the objects, as Kind/name, that the cluster would lose though what they
@@ -89,10 +89,10 @@ type differences struct {
 	removed []string
 	// restored are the parts with a template that is missing.
 	restored []string
-	// topology is that of a cluster from a ClusterClass as it will be.
+	// topology is the future topology of a cluster from a ClusterClass.
 	topology *state.Topology
-	// templates are those that the class names for worker machines, where groups are
-	// rendered apart from the topology.
+	// templates are the templates that the class names for worker machines, if groups
+	// are rendered apart from the topology.
 	templates []*unstructured.Unstructured
 }
 
@@ -163,8 +163,8 @@ func (r request) begin(in plan.Input) point {
 	return at
 }
 
-// mode is that of the cluster; outside are the groups that its topology does not have when
-// the upgrade begins.
+// mode returns the mode of the cluster; outside are the groups that its topology does
+// not have when the upgrade starts.
 func (r request) mode(ctx context.Context, with source, outside map[string]bool) (mode, error) {
 	if r.from.topology == nil {
 		return &directMode{request: r, source: with, standIns: standInsFor(r.spec.bundles, r.from)}, nil
@@ -226,8 +226,8 @@ func furthest(step plan.Step) v1alpha1.Version {
 // begun reports whether an upgrade is on its way that the plan is about.
 func (u Upgrade) begun() bool { return u.from.upgrading || u.continues(u.from.recorded) }
 
-// metadata is that of the cluster. An autoscaler changes its groups at any time; no plan
-// is stale for that.
+// metadata returns the metadata of the plan. An autoscaler changes its groups at any
+// time; that makes no plan stale.
 func (r request) metadata() plan.Metadata {
 	metadata := r.from.metadata
 	metadata.Generations = maps.Clone(metadata.Generations)

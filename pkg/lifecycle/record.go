@@ -9,9 +9,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// record is what is kept about the cluster once the plan is begun: the file,
-// unless only a part of it is applied, the versions that the plan leads to, and
-// the releases that the cluster runs until then.
+// record returns the record of the cluster once the plan is started: the file, unless
+// only a part of it is applied, the versions that the plan leads to, and the releases
+// that the cluster runs until then.
 func (p Upgrade) record(before management.Record) management.Record {
 	releases := versionsbundle.Set{}
 	for i := range len(p.Plan.Steps) + 1 {
@@ -34,8 +34,8 @@ func (p Upgrade) record(before management.Record) management.Record {
 	return record
 }
 
-// recordGroups changes what the record says of the groups that the upgrade is about.
-// Another run may be at work on others at the same time.
+// recordGroups changes the entries of the record for the groups of the upgrade. Another
+// run may work on other groups at the same time.
 func (p Upgrade) recordGroups(record management.Record, releases []versionsbundle.Release) management.Record {
 	if record.From.ControlPlane.IsZero() {
 		record.From.ControlPlane = record.Versions.ControlPlane
@@ -67,8 +67,8 @@ func clonedGroups(versions v1alpha1.ClusterVersions) map[string]v1alpha1.Version
 	return maps.Clone(versions.WorkerNodeGroups)
 }
 
-// continues reports whether the plan is what is left of an upgrade that an earlier run
-// began: something that was there then has another version by now.
+// continues reports whether the plan is the rest of an upgrade that an earlier run
+// started: a part of that upgrade has another version by now.
 func (p Upgrade) continues(before management.Record) bool {
 	if !p.Plan.ChangesVersions() || before.From.ControlPlane.IsZero() {
 		return false
@@ -100,7 +100,7 @@ func sameVersions(a, b v1alpha1.ClusterVersions) bool {
 	return a.ControlPlane == b.ControlPlane && maps.Equal(a.WorkerNodeGroups, b.WorkerNodeGroups)
 }
 
-// recordOf is what is kept about a cluster that a spec was applied to.
+// recordOf returns the record of a cluster after a spec was applied.
 func recordOf(s Spec, versions v1alpha1.ClusterVersions) management.Record {
 	set, _ := s.bundles.SetOf(versions)
 	return management.Record{Spec: string(s.data), Versions: versions, Releases: set.Releases()}

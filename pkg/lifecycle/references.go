@@ -52,7 +52,8 @@ func described(reference manifests.Reference) string {
 	return text
 }
 
-// References says which Secrets and ConfigMaps a cluster needs besides its own objects.
+// References returns the Secrets and ConfigMaps that a cluster needs in addition to its
+// own objects.
 func References(config *v1alpha1.Config) []string {
 	var all []string
 	for _, reference := range manifests.References(config) {

@@ -21,10 +21,10 @@ import (
 // Spec is the decoded file that describes a cluster, with the bundles that resolve its
 // versions.
 type Spec struct {
-	// Name is what people know the file by.
+	// Name of the file, for messages.
 	Name string
-	// Config is what could be read of the file. What could not is among its Problems,
-	// and is reported together with what the rules find.
+	// Config is the part of the file that could be read. What could not be read is
+	// among its Problems, and is reported together with the findings of the rules.
 	Config *v1alpha1.Config
 
 	data    []byte
@@ -55,8 +55,9 @@ func (s Spec) Render(namespace string) ([]templater.Object, error) {
 	return s.render(resolved, namespace)
 }
 
-// Manifests is Render for applying what it returns. A cluster from a ClusterClass with a
-// group that has a version of its own is an error: only the class says what is made of it.
+// Manifests renders the objects to apply. A cluster from a ClusterClass with a group
+// that has its own version is an error: its objects depend on the class on the
+// management cluster.
 func (s Spec) Manifests(namespace string) ([]templater.Object, error) {
 	if s.managed() && len(pins(s.Config)) > 0 {
 		return nil, s.wrong("a group has a kubernetesVersion of its own, so its objects depend on the ClusterClass on the management cluster; use 'create cluster' and 'upgrade cluster' with this file")
@@ -82,9 +83,8 @@ func (s Spec) managed() bool {
 	return s.Config.Cluster != nil && s.Config.Cluster.Spec.ClusterClass != nil
 }
 
-// releases are the versions that the cluster may have. Those of a ClusterClass
-// are what its list says; as long as that is not known, every exact version is
-// taken for one.
+// releases returns the versions that the cluster may have. Those of a ClusterClass are
+// in its list; until that is known, every exact version is allowed.
 func (s Spec) releases() *versionsbundle.Bundles {
 	if !s.managed() {
 		return s.bundles
@@ -136,8 +136,8 @@ func (s Spec) withClass(ctx context.Context, c *management.Client, namespace str
 // use is the use of the class that was added.
 func (s Spec) use() clusterclass.Use { return clusterclass.Use{Config: s.Config, Class: *s.class} }
 
-// byClass is an error of resolving the spec: once its class is known, that is what
-// does not allow it.
+// byClass returns an error of resolving the spec, attributed to the class once that is
+// known.
 func (s Spec) byClass(err error) error {
 	if problems := (strictyaml.Problems)(nil); s.class != nil && errors.As(err, &problems) {
 		return validations.Refused{Problems: problems}

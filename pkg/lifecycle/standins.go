@@ -26,7 +26,7 @@ type standIn struct {
 
 type standIns []standIn
 
-// standInsFor are those for the versions of the parts of a cluster.
+// standInsFor returns the stand-ins for the versions of the parts of a cluster.
 func standInsFor(bundles *versionsbundle.Bundles, from current) standIns {
 	var all standIns
 	versions := from.start.Versions()
@@ -61,8 +61,8 @@ func newStandIn(bundles *versionsbundle.Bundles, version, recorded v1alpha1.Vers
 	return s
 }
 
-// nearest is the newest release that is not newer than a version, else the oldest one,
-// of the version's minor where there is any. The releases are sorted.
+// nearest returns the newest release that is not newer than a version, else the oldest
+// one, of the version's minor if there is any. The releases are sorted.
 func nearest(releases []versionsbundle.Release, version v1alpha1.Version) (near versionsbundle.Release) {
 	ofMinor := slices.DeleteFunc(slices.Clone(releases), func(r versionsbundle.Release) bool { return r.Version.Minor() != version.Minor() })
 	if len(ofMinor) > 0 {

@@ -28,7 +28,7 @@ type classMode struct {
 	source
 	// groups renders the groups that the topology does not have.
 	groups detachedGroups
-	// outside are those when the upgrade begins.
+	// outside are the detached groups when the upgrade starts.
 	outside map[string]bool
 }
 
@@ -37,7 +37,7 @@ func (*classMode) check(plan.Plan) ([]string, error) { return nil, nil }
 // missing returns nothing: a class has its images itself.
 func (*classMode) missing(plan.Plan) []plan.Finding { return nil }
 
-// topologyMode is that of clusters from a ClusterClass.
+// topologyMode is the mode of clusters from a ClusterClass.
 type topologyMode struct{ classMode }
 
 // render renders the Cluster with a version of its topology, and the groups that the

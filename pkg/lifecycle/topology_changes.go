@@ -34,8 +34,9 @@ type externalError string
 
 func (e externalError) Error() string { return string(e) }
 
-// generated returns what Cluster API makes of a cluster as it is, and of the one that is
-// wanted from a class, at the same version: what differs is what else is asked for.
+// generated returns what Cluster API generates for the current cluster, and for the
+// desired one from a class, at the same version. Their difference is what else is asked
+// for.
 func generated(ctx context.Context, now currentTopology, class topology.Class, wanted *clusterv1.Cluster) (was, is topology.Parts, err error) {
 	if class.External() || now.class.External() {
 		return nil, nil, externalError("ClusterClass " + class.Name + " has patches from runtime extensions: it is not known in advance which machines are replaced by changes other than the version")
@@ -179,9 +180,9 @@ func addUnseen(sorted map[string][]Change, before, wanted *clusterv1.Cluster) er
 	return nil
 }
 
-// topologyParts are what a Cluster says of its control plane and of each group, each
-// as a Cluster that says nothing else. What the plan has in other words is left out:
-// counts, and what tells Cluster API when to upgrade a group.
+// topologyParts returns the fields of a Cluster for its control plane and each group,
+// each as a Cluster without other fields. Counts, and fields that tell Cluster API when
+// to upgrade a group, are left out: the plan has them in other words.
 func topologyParts(cluster *clusterv1.Cluster) (map[string]*unstructured.Unstructured, error) {
 	parts := map[string]*unstructured.Unstructured{}
 	add := func(name string, entry any, path ...string) error {

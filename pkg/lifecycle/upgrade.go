@@ -24,7 +24,7 @@ type UpgradeOptions struct {
 	LatestPatches bool
 }
 
-// PreflightOptions are what else there is to say about the checks before an upgrade.
+// PreflightOptions are the options of the checks before an upgrade.
 type PreflightOptions struct {
 	// Skip are the names of checks to be left out.
 	Skip []string
@@ -35,13 +35,13 @@ type PreflightOptions struct {
 	DryRun bool
 }
 
-// RunOptions are what else there is to say about carrying out an upgrade.
+// RunOptions are the options of carrying out an upgrade.
 type RunOptions struct {
 	// Skip are the names of checks to be left out, as in PreflightOptions.
 	Skip []string
 	// ForceConflicts takes over fields that others own.
 	ForceConflicts bool
-	// TakeOver ends the turns of runs that work on the cluster.
+	// TakeOver takes over the locks of other runs that work on the cluster.
 	TakeOver bool
 	// Locked is called once the cluster is locked, before anything is written.
 	Locked func() error
@@ -92,7 +92,7 @@ func (p Upgrade) CheckFollows(saved *plan.Plan) error {
 // Config is the spec that the upgrade leads to, with its defaults.
 func (p Upgrade) Config() *v1alpha1.Config { return p.resolved.Config }
 
-// Versions are those that the spec was resolved to.
+// Versions returns the versions that the spec was resolved to.
 func (p Upgrade) Versions() v1alpha1.ClusterVersions { return p.resolved.Versions }
 
 // Settled reports whether nothing is left to wait for when the plan is empty: the cluster
@@ -106,7 +106,7 @@ func atTheEnd(hold *state.Hold) bool {
 	return hold != nil && (hold.Point == state.AfterWorkers || hold.Point == state.AfterUpgrade)
 }
 
-// Preflight looks for what stands in the way of an upgrade, and writes nothing.
+// Preflight checks for problems of an upgrade, and writes nothing.
 func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) error {
 	options := management.PreflightOptions{Known: p.execution.missing(p.Plan), Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Warn: s.warn}
 	if err := s.client.Preflight(ctx, p.from.state, p.Plan, options); err != nil {
@@ -128,10 +128,10 @@ func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) 
 	return clusterclass.Admission(p.spec.Config, s.client.DryRun(ctx, management.Writes{First: first, Later: later, Force: o.ForceConflicts}))
 }
 
-// Upgrade locks a cluster and takes it through the steps of an upgrade. It stops before its
-// next write when ctx ends; planning the upgrade anew goes on from there. Of an upgrade
-// without steps it records what the spec says and no machine needs, such as a pin at the
-// version that a group has.
+// Upgrade locks a cluster and takes it through the steps of an upgrade. It stops before
+// its next write when ctx ends; a new plan continues from there. For an upgrade without
+// steps it records changes of the spec that no machine needs, such as a pin at a
+// group's current version.
 func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	if p.Plan.Empty() {
 		return s.recordSpec(ctx, p, o)
@@ -165,7 +165,7 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	})
 }
 
-// recordSpec writes down what was asked for where nothing is to be done for it.
+// recordSpec records the spec if there is nothing to do for it.
 func (s *Service) recordSpec(ctx context.Context, p Upgrade, o RunOptions) error {
 	if !p.scope.Whole() || p.from.recorded.Spec == string(p.spec.data) {
 		return nil

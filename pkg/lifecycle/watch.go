@@ -15,7 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
-// Watched is what was seen last of a cluster.
+// Watched is the last observed state of a cluster.
 type Watched struct {
 	Cluster state.Cluster
 	// Gone is true where the cluster does not exist.
@@ -26,8 +26,9 @@ type Watched struct {
 	Unknown error
 }
 
-// Watch calls show with the state of a cluster, as it is first and then after each change,
-// until the cluster is done and no run is at work on it, and returns what was seen last.
+// Watch calls show with the state of a cluster, first with the current one and then
+// after each change, until the cluster is done and no run works on it. It returns the
+// last state.
 func (s *Service) Watch(ctx context.Context, key types.NamespacedName, show func(Watched)) (Watched, error) {
 	var seen Watched
 	if _, err := s.find(ctx, key); err != nil {
@@ -58,8 +59,8 @@ func (s *Service) Watch(ctx context.Context, key types.NamespacedName, show func
 	return seen, err
 }
 
-// lastApplied is what a cluster was last asked for; the zero value where that is not
-// known.
+// lastApplied is the spec that was last applied to a cluster; the zero value if that is
+// not known.
 type lastApplied struct {
 	resolved validations.Resolved
 	spec     Spec

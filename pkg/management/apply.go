@@ -13,7 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
-// Change is what applying an object would do, or did.
+// Change is the effect of applying an object, planned or done.
 type Change struct {
 	Object string // Kind/name
 	Action Action
@@ -35,7 +35,7 @@ const (
 
 //go:generate go tool mockgen -source=apply.go -package=management -destination=mock_writer_test.go
 
-// writer is what applying asks of a management cluster. Its order is a
+// writer is the management cluster that objects are applied to. Its order is a
 // contract: nothing is written before every object was tried.
 type writer interface {
 	trier
@@ -69,11 +69,11 @@ func (e *DifferentError) Error() string {
 	return b.String()
 }
 
-// Creation is a cluster that is to be created.
+// Creation is a cluster to create.
 type Creation struct {
 	// Objects of the cluster in the order in which they are written.
 	Objects []*unstructured.Unstructured
-	// Record is what is kept about the cluster, from before the first object on.
+	// Record is the record of the cluster, which is written before the first object.
 	Record Record
 	// TakeOver and Waiting are those of a Claim.
 	TakeOver bool
@@ -113,8 +113,7 @@ type creating struct {
 	record Record
 }
 
-// Begin writes the record, so that a create that is stopped leaves a cluster of which
-// is known what it was to become.
+// Begin writes the record, so that the spec of a stopped create is known.
 func (w creating) Begin(ctx context.Context) error {
 	return w.whileHeld(ctx, func() error { return w.ChangeRecord(ctx, w.key, func(Record) Record { return w.record }) })
 }
@@ -173,8 +172,8 @@ func tryAll(ctx context.Context, w trier, cluster string, objects []*unstructure
 // maxTries of a comparison with an object that others write at the same time.
 const maxTries = 5
 
-// Try compares the object that is there with what the API server would make
-// of it. What somebody else writes between the two questions is no difference.
+// Try compares the live object with what the API server would make of it. Writes of
+// others between the two requests are no difference.
 func (c *Client) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
 	for tries := 1; ; tries++ {
 		change, version, err := c.tryOnce(ctx, object)

@@ -37,9 +37,9 @@ func (c *Client) blockingBudgets(ctx context.Context, cluster state.Cluster, p p
 	return blocking(budgets.Items, pods.Items, drained)
 }
 
-// drainedNodes are the nodes whose machines the plan replaces or removes, with
-// the part that each belongs to. Which of its machines a part gives up that is
-// made smaller nobody knows beforehand.
+// drainedNodes returns the nodes whose machines the plan replaces or removes, with the
+// part that each belongs to. Which machines a scale-down removes is not known in
+// advance, so that all of the part are returned.
 func drainedNodes(cluster state.Cluster, p plan.Plan) map[string]string {
 	nodes := map[string]string{}
 	for _, step := range p.Steps {

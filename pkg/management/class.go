@@ -22,7 +22,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Class returns a ClusterClass with its templates, and false where there is none.
+// Class returns a ClusterClass with its templates, and false if there is none.
 func (c *Client) Class(ctx context.Context, key client.ObjectKey) (topology.Class, bool, error) {
 	class, exists, err := c.ClassAlone(ctx, key)
 	if err != nil || !exists {
@@ -74,7 +74,7 @@ func (c *Client) TryCluster(ctx context.Context, object *unstructured.Unstructur
 	return &cluster, nil
 }
 
-// ClassNames are those of the ClusterClasses of a namespace, sorted.
+// ClassNames returns the names of the ClusterClasses of a namespace, sorted.
 func (c *Client) ClassNames(ctx context.Context, namespace string) ([]string, error) {
 	var classes clusterv1.ClusterClassList
 	if err := c.List(ctx, &classes, client.InNamespace(namespace)); err != nil {
@@ -88,8 +88,8 @@ func (c *Client) ClassNames(ctx context.Context, namespace string) ([]string, er
 	return names, nil
 }
 
-// ClassNamespaces are those with a ClusterClass of a name, sorted; none where the
-// user may not look into all of them.
+// ClassNamespaces returns the namespaces with a ClusterClass of a name, sorted; none if
+// the user may not read all of them.
 func (c *Client) ClassNamespaces(ctx context.Context, name string) ([]string, error) {
 	var classes clusterv1.ClusterClassList
 	err := c.List(ctx, &classes, client.InNamespace(metav1.NamespaceAll))
@@ -161,9 +161,9 @@ func (c *Client) TryClass(ctx context.Context, class *unstructured.Unstructured,
 	return &typed, nil
 }
 
-// tryWhole lets the API server check an object as a file has it: what the live one
-// has besides would go. Applying server-side would keep entries of lists that
-// others own, so that nothing would be seen of their removal.
+// tryWhole lets the API server check an object as a file has it, without the other
+// fields of the live one. Applying server-side would keep list entries that others own,
+// so that their removal would not be seen.
 func (c *Client) tryWhole(ctx context.Context, object *unstructured.Unstructured) error {
 	_, err := c.live(ctx, object)
 	if apierrors.IsNotFound(err) {

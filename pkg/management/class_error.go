@@ -53,8 +53,8 @@ func (e *ClassError) add(object *unstructured.Unstructured, err error) bool {
 	return invalid
 }
 
-// reasonsAgainst is what an error says against an object; it is false where the error
-// is not about the object's content.
+// reasonsAgainst returns the objections of an error to an object; false if the error is
+// not about the object's content.
 func reasonsAgainst(object *unstructured.Unstructured, err error) ([]ClassReason, bool) {
 	name := changes.ObjectName(object)
 	forbidden := func(path, message string) []ClassReason {

@@ -119,8 +119,8 @@ func (c *Client) checkClusterAPI(ctx context.Context) error {
 	return nil
 }
 
-// RefusedError says that the management cluster, as it is, does not let a
-// command go on.
+// RefusedError reports that the current state of the management cluster does not allow
+// a command.
 type RefusedError struct {
 	Check  string // a stable name
 	Reason string // with the remedy

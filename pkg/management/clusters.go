@@ -14,7 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Observe returns the state of a cluster, and false where there is none.
+// Observe returns the state of a cluster, and false if there is none.
 func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Cluster, bool, error) {
 	cluster, _, err := observe.Cluster(ctx, c.Client, c.Client, key)
 	if apierrors.IsNotFound(err) {

@@ -18,9 +18,9 @@ import (
 // maxRequests at the same time, of those that ask about many objects.
 const maxRequests = 8
 
-// Compare says what applying each of the objects would change, in their order,
-// and writes nothing. Where machines would be made from another template, the
-// fields of the template are told instead of its name.
+// Compare returns what applying each of the objects would change, in their order, and
+// writes nothing. If machines would be made from another template, it returns the
+// fields of the template instead of its name.
 func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]Change, error) {
 	named := map[string]*unstructured.Unstructured{}
 	for _, object := range objects {
@@ -87,7 +87,7 @@ func refers(object, template *unstructured.Unstructured) bool {
 	})
 }
 
-// fields are those of a change with the ones of templates in the place of their
+// fields returns the fields of a change, with the fields of templates instead of their
 // names.
 func (c *Client) fields(ctx context.Context, wanted *unstructured.Unstructured, fields []changes.Field, named map[string]*unstructured.Unstructured) ([]changes.Field, error) {
 	if len(changes.References(wanted.GetKind())) == 0 {

@@ -27,7 +27,7 @@ import (
 // Cluster is gone, while the garbage collector removes the rest.
 const leftoverPoll = 500 * time.Millisecond
 
-// Deletion is how a cluster is to be deleted.
+// Deletion says how to delete a cluster.
 type Deletion struct {
 	// Wait until everything is gone.
 	Wait bool
@@ -99,9 +99,8 @@ func (c *Client) checkManagesNone(ctx context.Context, key client.ObjectKey) err
 	return &RefusedError{Check: "manages-clusters", Reason: fmt.Sprintf("cluster %s is the management cluster of %s; delete these first, or change their spec.managementCluster", key, strings.Join(names, ", "))}
 }
 
-// removeLeftovers waits until nothing that belongs to the cluster is left. What
-// no owner takes along is deleted; what has one is left to the garbage
-// collector.
+// removeLeftovers waits until nothing that belongs to the cluster is left. It deletes
+// objects without an owner, and leaves others to the garbage collector.
 func (c *Client) removeLeftovers(ctx context.Context, kinds []schema.GroupVersionKind, key client.ObjectKey) error {
 	var left []metav1.PartialObjectMetadata
 	err := wait.PollUntilContextCancel(ctx, leftoverPoll, true, func(ctx context.Context) (bool, error) {
@@ -133,9 +132,9 @@ func (c *Client) removeLeftovers(ctx context.Context, kinds []schema.GroupVersio
 	}
 }
 
-// propagation is what happens to what an object owns. A ClusterResourceSet owns
-// the ConfigMaps and Secrets that it applies, and these may be the user's: they
-// stay, but for those that carry the cluster's label.
+// propagation returns the deletion policy for the dependents of an object. A
+// ClusterResourceSet owns the ConfigMaps and Secrets that it applies, and these may be
+// the user's: they stay, except for those with the cluster's label.
 func propagation(object metav1.PartialObjectMetadata) client.PropagationPolicy {
 	if object.Kind == "ClusterResourceSet" {
 		return client.PropagationPolicy(metav1.DeletePropagationOrphan)

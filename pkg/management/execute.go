@@ -147,8 +147,8 @@ func (x *execution) apply(ctx context.Context, object *unstructured.Unstructured
 	return []*unstructured.Unstructured{written}, nil
 }
 
-// applyInPlace writes an object with what it has now of all that machines are replaced
-// for.
+// applyInPlace writes an object with its live values of the fields that replace
+// machines.
 func (x *execution) applyInPlace(ctx context.Context, object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	var live *unstructured.Unstructured
 	err := x.c.retrying(ctx, func() (err error) {

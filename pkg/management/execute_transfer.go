@@ -24,8 +24,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
-// topologyOwner is the name under which Cluster API owns the fields of what it makes
-// for a topology.
+// topologyOwner is Cluster API's field manager for the objects of a topology.
 const topologyOwner = client.FieldOwner("capi-topology")
 
 // read returns an object of the cluster as it is.
@@ -36,9 +35,8 @@ func (x *execution) read(ctx context.Context, kind, name string) (*unstructured.
 	return object, err
 }
 
-// transfer gives the objects of a group into the hands of clusterctl-x, or back into
-// those of Cluster API. The MachineDeployment comes last: it is what says whose the
-// group is.
+// transfer transfers the objects of a group to clusterctl-x, or back to Cluster API.
+// The MachineDeployment comes last: it determines the owner of the group.
 func (x *execution) transfer(ctx context.Context, a rollout.Transfer) error {
 	_, name, _ := strings.Cut(a.Object, "/")
 	deployment, err := x.read(ctx, "MachineDeployment", name)
@@ -61,8 +59,8 @@ func (x *execution) transfer(ctx context.Context, a rollout.Transfer) error {
 	})
 }
 
-// change reads an object and writes it as it was changed, once more where somebody
-// else was faster. Nothing is written where nothing changes.
+// change reads, changes and writes an object, and retries once after a conflict. It
+// writes nothing if nothing changes.
 func (x *execution) change(ctx context.Context, kind, name string, by func(*unstructured.Unstructured) error) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		object, err := x.read(ctx, kind, name)
@@ -108,8 +106,8 @@ func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured
 	return nil
 }
 
-// hand makes an object of a group one of clusterctl-x, or of Cluster API: whoever
-// owns its fields may change them and take them away.
+// hand transfers an object of a group to clusterctl-x, or to Cluster API: the owner of
+// its fields may change and remove them.
 func (x *execution) hand(object *unstructured.Unstructured, group string, kind plan.Kind) error {
 	labels := object.GetLabels()
 	from, by := FieldOwner, topologyOwner
@@ -123,9 +121,9 @@ func (x *execution) hand(object *unstructured.Unstructured, group string, kind p
 	return giveFields(object, string(from), string(by))
 }
 
-// handDeployment makes a MachineDeployment one that the topology has, or has not.
-// Its machines are marked too, in place: the generation tells then how much of this
-// Cluster API has seen.
+// handDeployment detaches a MachineDeployment from the topology, or returns it. Its
+// machines are marked too, in place: the generation then shows how much of this Cluster
+// API has seen.
 func handDeployment(deployment *unstructured.Unstructured, group string, kind plan.Kind) error {
 	labels, annotations := deployment.GetLabels(), deployment.GetAnnotations()
 	if annotations == nil {

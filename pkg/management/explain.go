@@ -54,7 +54,7 @@ func (interrupted) Error() string { return "interrupted; run the same command ag
 // Is makes it the error that the exit code depends on.
 func (interrupted) Is(target error) bool { return target == context.Canceled }
 
-// stopped is why a context ended, where somebody said so.
+// stopped returns the cause of the end of a context, if it has one.
 func stopped(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -34,7 +34,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Extension is a runtime extension that Cluster API is told of.
+// Extension is a runtime extension to register with Cluster API.
 type Extension struct {
 	// Name of its ExtensionConfig.
 	Name string
@@ -44,9 +44,10 @@ type Extension struct {
 	Settings  map[string]string
 }
 
-// RegisterExtension tells Cluster API of a runtime extension, and waits until Cluster
-// API has found its handlers, whose names are returned, sorted. Which namespaces it is
-// about stays as it is: all, unless a user gave the ExtensionConfig a namespaceSelector.
+// RegisterExtension registers a runtime extension with Cluster API, and waits until
+// Cluster API has found its handlers, whose names it returns, sorted. It leaves the
+// namespaceSelector of the ExtensionConfig as it is; by default that selects all
+// namespaces.
 func (c *Client) RegisterExtension(ctx context.Context, e Extension) ([]string, error) {
 	config := &runtimev1.ExtensionConfig{
 		TypeMeta:   metav1.TypeMeta{APIVersion: runtimev1.GroupVersion.String(), Kind: "ExtensionConfig"},

@@ -82,8 +82,8 @@ func (c *Client) Release(ctx context.Context, key client.ObjectKey, points []sta
 	return lifted, nil
 }
 
-// forgetHeld takes the condition about a hold that was lifted away: whoever ran the
-// upgrade may be gone. A run that waits at another one by now tells of that again.
+// forgetHeld removes the condition about a hold that was lifted: the run of the upgrade
+// may have ended. A run that waits at another hold by now reports that one again.
 func (c *Client) forgetHeld(ctx context.Context, key client.ObjectKey, cluster *clusterv1.Cluster, lifted []state.Hold) error {
 	waits := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha1.HeldCondition)
 	if waits == nil || !slices.ContainsFunc(lifted, func(h state.Hold) bool { return h.Point.Hook() == waits.Reason }) {
@@ -92,8 +92,8 @@ func (c *Client) forgetHeld(ctx context.Context, key client.ObjectKey, cluster *
 	return c.setHeldCondition(ctx, key, nil)
 }
 
-// annotate changes the annotations of a Cluster, and nothing where somebody else
-// changed it at the same time.
+// annotate changes the annotations of a Cluster, unless someone else changed it at the
+// same time.
 func (c *Client) annotate(ctx context.Context, key client.ObjectKey, change func(*clusterv1.Cluster) error) (*clusterv1.Cluster, error) {
 	var cluster clusterv1.Cluster
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {

@@ -18,7 +18,7 @@ const nameOne = "name one with --kubeconfig and --context, or use --management e
 
 // Kubeconfig is a kubeconfig that is found as kubectl finds it.
 type Kubeconfig struct {
-	// Path of the file; where it is empty, it is that of KUBECONFIG, else kubectl's own.
+	// Path of the file; if empty, that of KUBECONFIG, else kubectl's default.
 	Path string
 	// Context of the file; empty for its current one.
 	Context string

@@ -13,7 +13,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// wholeCluster stands for the cluster as a whole where a worker node group is named.
+// wholeCluster is the name of the cluster as a whole, in the place of a worker node
+// group.
 const wholeCluster = ""
 
 // leaseName is the name of the Lease of a worker node group, or of the whole cluster.

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Claim is what a run wants to lock.
+// Claim says what a run wants to lock.
 type Claim struct {
 	// Groups are the worker node groups that the run may write. No groups mean the
 	// whole cluster.
@@ -25,11 +25,11 @@ type Claim struct {
 	// Unowned is true for a run at whose beginning or end there is no Cluster that
 	// could own its Leases.
 	Unowned bool
-	// Waiting is told of each run that is waited for.
+	// Waiting is called with each run that Lock waits for.
 	Waiting func(Turn)
 }
 
-// Turn is what a run holds of a cluster.
+// Turn is a lock that a run holds on a cluster or a worker node group.
 type Turn struct {
 	// Holder is the run; it is empty where no run holds anything.
 	Holder  string
@@ -67,10 +67,10 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s, at least until %s; wait until it is done, or take over its lock with --take-over", e.Turn, e.Until.Format(time.TimeOnly))
 }
 
-// Lock gives this run what it claims of a cluster, until the returned function is
-// called. The returned context ends, with a *LockedError as its cause, when another
-// run takes it over. What another run holds and does not renew is waited for until it
-// runs out. What is renewed is a *LockedError, unless this run takes over.
+// Lock locks the claimed parts of a cluster until the returned function is called. The
+// returned context ends, with a *LockedError as its cause, when another run takes the
+// lock over. A lock that another run does not renew is waited for until it expires. A
+// renewed one is a *LockedError, unless this run takes over.
 func (c *Client) Lock(ctx context.Context, key client.ObjectKey, claim Claim) (context.Context, func(), error) {
 	l := newLock(c, key, claim, c.identity())
 	if !claim.Unowned {
@@ -104,7 +104,7 @@ func (c Claim) lockedGroups() []string {
 	return slices.Compact(slices.Sorted(slices.Values(c.Groups)))
 }
 
-// lock is what a run has, or tries to get.
+// lock is a lock that a run holds, or tries to acquire.
 type lock struct {
 	c        *Client
 	key      client.ObjectKey
@@ -250,7 +250,7 @@ func stillHeld(ctx context.Context) error {
 	return mine.lost(ctx)
 }
 
-// left is how long this run may go on without another renewal.
+// left returns how long this run may continue without another renewal.
 func (l *lock) left() time.Duration {
 	o := l.c.opts()
 	return o.RenewDeadline - o.Clock.Since(l.renewed)
@@ -348,9 +348,9 @@ func (c *Client) whileHeld(ctx context.Context, write func() error) error {
 	})
 }
 
-// Turns are the runs that work on a cluster now, and what each of them works on. They
-// are compared with this machine's clock, which is good enough to show them, and for
-// nothing else.
+// Turns returns the runs that work on a cluster now, and what each of them works on.
+// They are compared with this machine's clock, which is good enough only for showing
+// them.
 func (c *Client) Turns(ctx context.Context, key client.ObjectKey) ([]Turn, error) {
 	leases, err := c.leasesOf(ctx, key)
 	if err != nil {

@@ -29,12 +29,12 @@ const (
 	CheckBudgets    = "pod-disruption-budgets"
 )
 
-// Checks are the preflights of Preflight, in the order in which they are told.
+// Checks returns the names of the preflights, in the order in which they are reported.
 func Checks() []string {
 	return []string{CheckClusterAPI, CheckPrivileges, CheckPaused, CheckHealth, CheckBudgets}
 }
 
-// PreflightError has what stands in the way of an upgrade, or of a step of one.
+// PreflightError has the findings against an upgrade, or a step of one.
 type PreflightError struct {
 	Cluster  string
 	Findings []plan.Finding
@@ -57,25 +57,24 @@ func (e *PreflightError) Error() string {
 	return b.String()
 }
 
-// PreflightOptions are what else there is to say about the preflights of a plan.
+// PreflightOptions are the options of the checks before an upgrade.
 type PreflightOptions struct {
-	// Known are findings of others.
+	// Known are findings of other checks.
 	Known []plan.Finding
 	// Skip are the names of checks to be left out.
 	Skip []string
-	// Groups are those of an Upgrade: the health of other groups is the business of
+	// Groups are the groups of an Upgrade: the health of other groups is the concern of
 	// other runs.
 	Groups []string
 	// Restored are parts that get no machine for want of a template that the upgrade
 	// creates again.
 	Restored []string
-	// Warn is told what could not be looked at.
+	// Warn is called with what could not be checked.
 	Warn func(string)
 }
 
-// Preflight looks for what stands in the way of a plan, with all checks that are
-// not to be skipped, and writes nothing. What is found, and what is known
-// already, is one *PreflightError.
+// Preflight runs all checks of a plan that are not skipped, and writes nothing. The
+// findings, and those that are already known, are one *PreflightError.
 func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Plan, options PreflightOptions) error {
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	checks := map[string]func() ([]string, error){
@@ -120,8 +119,8 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 	return nil
 }
 
-// paused are the objects that Cluster API does nothing about. Groups of others,
-// and those that the plan does nothing to, keep no upgrade from its end.
+// paused returns the objects that Cluster API does not reconcile. Unmanaged groups, and
+// those that the plan does not change, do not block an upgrade.
 func paused(cluster state.Cluster, p plan.Plan) []string {
 	var reasons []string
 	if cluster.Paused && cluster.Pause == nil {
@@ -168,9 +167,9 @@ func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster
 	return cluster, err
 }
 
-// unhealthy are the parts that are not as wanted, besides those that the plan
-// mends or that a rollout on its way is at work on, and groups whose machines are
-// on their way: those of a run that was stopped.
+// unhealthy describes the parts that are not healthy, without those that the plan or a
+// rollout under way repairs, and groups whose machines are starting: those of a run
+// that was stopped.
 func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []string {
 	wellEnough := func(part state.Part) bool {
 		if slices.Contains(options.Restored, part.Name) && !part.Unwell() {
@@ -181,7 +180,7 @@ func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []s
 	return healthReasons(cluster, rollout.Unwell(cluster, p, options.Groups, wellEnough))
 }
 
-// healthReasons are what the preflight says of parts that are not as wanted.
+// healthReasons returns the findings about parts that are not healthy.
 func healthReasons(cluster state.Cluster, parts []state.Part) []string {
 	var reasons []string
 	if cluster.Infrastructure != "" {
@@ -193,7 +192,7 @@ func healthReasons(cluster state.Cluster, parts []state.Part) []string {
 	return reasons
 }
 
-// Writes are what an upgrade writes.
+// Writes are the objects that an upgrade writes.
 type Writes struct {
 	// First are the objects that it writes before its first step.
 	First []*unstructured.Unstructured
@@ -203,9 +202,10 @@ type Writes struct {
 	Force bool
 }
 
-// DryRun lets the API server check what an upgrade writes, and writes nothing: what it
-// writes first, as a whole, and of what it writes later what does not depend on the steps
-// before. Fields that others own are a conflict, unless the upgrade takes them over.
+// DryRun lets the API server check the writes of an upgrade, and writes nothing. It
+// checks the first writes completely, and later ones as far as they do not depend on
+// earlier steps. Fields that others own are a conflict, unless the upgrade takes them
+// over.
 func (c *Client) DryRun(ctx context.Context, w Writes) error {
 	objects, err := rehearsed(w.First, w.Later)
 	if err != nil {

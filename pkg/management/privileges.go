@@ -15,14 +15,13 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// privilege is what an upgrade does with a resource. config/rbac gives all of
-// them.
+// privilege is the use of a resource by an upgrade. config/rbac grants all of them.
 type privilege struct {
 	group, resource string
 	verbs           []string
 }
 
-// privilegesFor is what an upgrade of the cluster by a plan needs.
+// privilegesFor returns the privileges that an upgrade of the cluster by a plan needs.
 func privilegesFor(cluster state.Cluster, p plan.Plan) []privilege {
 	switch detached := p.NextDetached(0) < len(p.Steps); {
 	case cluster.Topology != nil && !detached:
@@ -33,7 +32,7 @@ func privilegesFor(cluster state.Cluster, p plan.Plan) []privilege {
 	return upgradePrivileges()
 }
 
-// managedPrivileges are those for clusters from a ClusterClass.
+// managedPrivileges returns the privileges for clusters from a ClusterClass.
 func managedPrivileges() []privilege {
 	watch := []string{"get", "list", "watch"}
 	return []privilege{

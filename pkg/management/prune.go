@@ -20,9 +20,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
-// prune removes what was rendered for the cluster once and is no longer: what
-// the spec dropped, and templates that no machine was made from. keep is what
-// the cluster is made of now. Only objects of some kinds are removed.
+// prune removes objects that were rendered for the cluster and no longer are: those
+// that the spec dropped, and templates without machines. keep are the current objects
+// of the cluster. It removes only objects of some kinds.
 func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, kinds []schema.GroupVersionKind) error {
 	unused, err := c.unused(ctx, key, keep, kinds)
 	if err != nil {
@@ -39,9 +39,9 @@ func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstru
 	return nil
 }
 
-// Unused are the objects, as Kind/name, that the spec of a cluster once asked for
-// and that are not to be kept, besides MachineDeployments and what only goes with
-// them: templates and health checks.
+// Unused returns the objects, as Kind/name, that an earlier spec asked for and that are
+// not kept, without MachineDeployments and the templates and health checks that go with
+// them.
 func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured) ([]string, error) {
 	deployments := map[string]bool{}
 	var list clusterv1.MachineDeploymentList
@@ -69,8 +69,8 @@ func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 	return names, nil
 }
 
-// unused are the objects of clusterctl-x that are not to be kept and that
-// nothing refers to, besides MachineDeployments, which a step removes.
+// unused returns the objects of clusterctl-x that are not kept and that nothing refers
+// to, without MachineDeployments, which a step removes.
 func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, kinds []schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
 	wanted := map[string]bool{}
 	for _, object := range keep {

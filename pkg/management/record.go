@@ -33,9 +33,9 @@ const (
 	maxRecord = 16 << 20
 )
 
-// Record is what clusterctl-x knows about a cluster beyond its objects: what it
-// was last asked for. Nothing is recovered from it; it tells what an upgrade
-// changes, and keeps releases that the bundles may no longer have.
+// Record is what clusterctl-x knows about a cluster beyond its objects: the spec last
+// applied. Nothing is recovered from it; it shows what an upgrade changes, and keeps
+// releases that the bundles may no longer have.
 type Record struct {
 	SchemaVersion int `json:"schemaVersion"`
 	// Spec is the file that was last applied.
@@ -53,7 +53,7 @@ type Record struct {
 
 func recordName(cluster string) string { return cluster + "-clusterctl-x" }
 
-// Record returns the record of a cluster, and false where there is none.
+// Record returns the record of a cluster, and false if there is none.
 func (c *Client) Record(ctx context.Context, key client.ObjectKey) (Record, bool, error) {
 	var secret corev1.Secret
 	err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: recordName(key.Name)}, &secret)

@@ -32,7 +32,7 @@ func (c *Client) retrying(ctx context.Context, ask func() error) error {
 	}
 }
 
-// isUnreachable reports whether the API server, or what it asks itself, does not
+// isUnreachable reports whether the API server, or a server that it calls, does not
 // answer.
 func isUnreachable(err error) bool {
 	var dial *net.OpError

@@ -7,12 +7,12 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// StuckError says that a cluster waits for a machine that nobody tries to start again.
+// StuckError reports that a cluster waits for a machine that no controller retries.
 type StuckError struct {
 	Cluster string
 	// Waiting is what the cluster waits for.
 	Waiting string
-	// Machines are those to delete.
+	// Machines are the machines to delete.
 	Machines []string
 }
 

@@ -25,15 +25,15 @@ type Upgrade struct {
 	Partial bool
 	// Force takes over fields that others own.
 	Force bool
-	// Warn is told what is left undone that does not matter to the cluster.
+	// Warn is called with failures that do not affect the cluster.
 	Warn func(string)
-	// Show is told of every change.
+	// Show is called with every change.
 	Show func(rollout.Status)
 }
 
-// Upgrade takes a cluster through the steps of a plan. It stops before its next
-// write when ctx ends or when the cluster is not what the plan expects; what
-// was begun goes on, and planning anew goes on from there.
+// Upgrade takes a cluster through the steps of a plan. It stops before its next write
+// when ctx ends or when the cluster is not what the plan expects; started steps
+// continue, and a new plan continues from there.
 func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgrade) error {
 	cluster, _, err := c.Observe(ctx, key)
 	if err != nil {
@@ -84,8 +84,8 @@ func fits(upgrade Upgrade, cluster state.Cluster) error {
 	return nil
 }
 
-// finish looks whether what the upgrade wrote is as it is to be, and removes what it
-// left unused.
+// finish checks that the objects of the upgrade are as it wrote them, and removes
+// unused ones.
 func (x *execution) finish(ctx context.Context) error {
 	if err := x.unchanged(ctx, x.engine.Written(x.progress)); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (x *execution) prune(ctx context.Context, last rollout.Objects) {
 	}
 }
 
-// unchanged looks whether somebody else changed what the upgrade wrote.
+// unchanged checks that no one else changed the objects of the upgrade.
 func (x *execution) unchanged(ctx context.Context, wrote []*unstructured.Unstructured) error {
 	all, err := x.c.Compare(ctx, wrote)
 	if err != nil {

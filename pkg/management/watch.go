@@ -34,7 +34,7 @@ func (c *Client) Watch(ctx context.Context, key client.ObjectKey, seen func(clus
 	})
 }
 
-// verdict is what whoever watches a cluster makes of it.
+// verdict is a watcher's decision about a cluster.
 type verdict struct {
 	done bool
 	// again is when to look at the cluster though nothing changed; zero for never.

@@ -10,8 +10,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
-// addOns are what Cluster API applies to the cluster itself: the network
-// plugin, aws-iam-authenticator, and what the user names.
+// addOns returns the objects that Cluster API applies to the cluster itself: the
+// network plugin, aws-iam-authenticator, and the user's add-ons.
 func (r renderer) addOns() ([]templater.Object, error) {
 	plugin, err := r.networkPlugin()
 	if err != nil {

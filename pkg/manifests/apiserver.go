@@ -68,7 +68,7 @@ func (r renderer) apiServer(version v1alpha1.Version) (bootstrapv1.APIServer, []
 	return server, files, nil
 }
 
-// oidcArguments are those of the API server about OpenID Connect.
+// oidcArguments returns the API server's arguments for OpenID Connect.
 func oidcArguments(spec v1alpha1.OIDCSpec) map[string]string {
 	args := map[string]string{
 		"oidc-client-id":       spec.ClientID,
@@ -100,8 +100,8 @@ func fileVolume(name, path string) bootstrapv1.HostPathMount {
 	return bootstrapv1.HostPathMount{Name: name, HostPath: path, MountPath: path, ReadOnly: new(true), PathType: corev1.HostPathFile}
 }
 
-// encryption is the file that tells API servers of a version how to encrypt,
-// and the volumes with it and with the socket of the plugin.
+// encryption returns the encryption configuration for API servers of a version, and the
+// volumes of this file and of the plugin's socket.
 func encryption(spec v1alpha1.EtcdEncryption, version v1alpha1.Version) (bootstrapv1.File, []bootstrapv1.HostPathMount, error) {
 	kms := spec.Providers[0].KMS
 	plugin := map[string]any{"name": kms.Name, "endpoint": kms.SocketListenAddress}

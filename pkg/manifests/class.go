@@ -28,7 +28,7 @@ func Datacenters() map[string]string {
 	return map[string]string{inmemory.Name: v1alpha1.InMemoryKind, docker.Name: v1alpha1.DockerKind}
 }
 
-// Needs are what the machines of a provider of Datacenters need of a release.
+// Needs returns what the machines of a provider of Datacenters need from a release.
 func Needs(provider string) versionsbundle.Needs {
 	if provider == docker.Name {
 		return docker.Needs()
@@ -48,10 +48,10 @@ type Class struct {
 	UpgradePlans string
 }
 
-// RenderClass returns a ClusterClass, after the templates that it names. They
-// are what Render makes of a spec that says nothing: what differs from cluster
-// to cluster is a variable, and what differs from version to version a patch.
-// Like all that cannot be changed the templates are named after their content.
+// RenderClass returns a ClusterClass, after the templates that it names. They are
+// rendered from an empty spec: what differs from cluster to cluster is a variable, and
+// what differs from version to version a patch. Like everything immutable, the
+// templates are named after their content.
 func RenderClass(class Class) ([]templater.Object, error) {
 	if len(class.Releases) == 0 {
 		return nil, errors.New("a ClusterClass needs a version")
@@ -91,13 +91,13 @@ type classMaker struct {
 	patches, defined []clusterv1.ClusterClassPatch
 }
 
-// parts are what a class has templates of.
+// parts are the objects that a class has templates of.
 type parts struct {
 	infrastructure, controlPlane, controlPlaneMachine, bootstrap, machine *unstructured.Unstructured
 	controlPlaneCheck, workerCheck                                        clusterv1.MachineHealthCheckSpec
 }
 
-// nameOfCluster stands where a class has the name of each of its clusters.
+// nameOfCluster is the placeholder for the name of each cluster of a class.
 const nameOfCluster = "name-of-the-cluster"
 
 // nothingSaid is a spec with no more than it must have.
@@ -114,7 +114,7 @@ spec:
     services: {cidrBlocks: [10.96.0.0/12]}
 `
 
-// render is what classic clusters of a release are made of.
+// render returns the parts of a cluster without a class, at a release.
 func (m *classMaker) render(release versionsbundle.Release) (parts, error) {
 	text := fmt.Sprintf(nothingSaid, v1alpha1.APIVersion, release.Version, v1alpha1.DefaultWorkerClass, Datacenters()[m.Provider])
 	config := v1alpha1.Decode("a spec that says nothing", []byte(text))

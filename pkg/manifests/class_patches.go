@@ -25,7 +25,7 @@ const (
 	maxValue     = 10240 // spec.patches[].definitions[].jsonPatches[].valueFrom.template
 )
 
-// absent stands for the value of a field in a release that does not have it.
+// absent is the value of a field in a release that does not have it.
 const absent = ""
 
 // addition is a list of a template that a variable adds to.
@@ -36,7 +36,7 @@ type addition struct {
 	named    bool     // what the variable has replaces what the template has of the same name
 }
 
-// additions to what kubeadm is told about every machine.
+// additions returns the additions to kubeadm's configuration of every machine.
 func additions() []addition {
 	return []addition{
 		{variable: variableFiles, paths: []string{"/files"}, before: true},
@@ -166,8 +166,8 @@ func fromTemplate(path, text string) clusterv1.JSONPatch {
 
 func given(variable string) string { return `{{ hasKey . "` + variable + `" }}` }
 
-// filled holds where there is something to add to a list. None is not the same
-// as an empty list, which API servers refuse.
+// filled is true if there is something to add to a list. An absent list differs from an
+// empty one, which API servers reject.
 func filled(variable string) string { return "not (empty ." + variable + ")" }
 
 // lists are the patches of what variables add to.
@@ -235,7 +235,7 @@ func (t patchTarget) ofOtherClasses(a addition, base, condition string) error {
 	return t.add(a.variable+"-of-any-class", condition, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
 }
 
-// versionsWith are those that have a field.
+// versionsWith returns the versions that have a field.
 func (t patchTarget) versionsWith(values []string) []string {
 	var versions []string
 	for i, value := range values {
@@ -324,9 +324,8 @@ func (t patchTarget) oneOf(versions []string, variable string) string {
 	return "has " + variable + " (list " + strings.Join(quoted, " ") + ")"
 }
 
-// valueAt sets $value to the JSON of a field at the version that is rendered.
-// Where a release has none, it is otherwise, and where that is none either nobody
-// asks. The most frequent value comes first.
+// valueAt sets $value to the JSON of a field at the rendered version, or to otherwise
+// if the release has none. The most frequent value comes first.
 func (t patchTarget) valueAt(values []string, otherwise string) string {
 	versions := map[string][]string{}
 	for i, value := range values {

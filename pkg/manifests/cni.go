@@ -15,7 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
-// networkPlugin is what installs the network plugin that the spec names.
+// networkPlugin returns the objects that install the network plugin of the spec.
 func (r renderer) networkPlugin() ([]templater.Object, error) {
 	network := r.Config.Cluster.Spec.ClusterNetwork
 	if network.CNIConfig == nil {
@@ -57,7 +57,7 @@ func ciliumManifests(settings v1alpha1.Cilium) (map[string]string, error) {
 	return ciliumWith(ciliumSettings(settings), `"127.0.0.1"`)
 }
 
-// ciliumOnIPv6 are those of a cluster without IPv4.
+// ciliumOnIPv6 returns the settings of Cilium for a cluster without IPv4.
 func ciliumOnIPv6(settings v1alpha1.Cilium) (map[string]string, error) {
 	keys := ciliumSettings(settings)
 	keys["enable-ipv4"], keys["enable-ipv6"] = "false", "true"

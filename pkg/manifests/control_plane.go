@@ -40,7 +40,8 @@ func (r renderer) clusterObject(topology *topologySpec) (templater.Object, error
 	})
 }
 
-// besideCluster are the objects that a cluster needs whoever makes its parts.
+// besideCluster returns the objects that a cluster needs in both modes, in addition to
+// its parts.
 func (r renderer) besideCluster() ([]templater.Object, error) {
 	objects, err := r.addOns()
 	if err != nil {

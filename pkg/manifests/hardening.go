@@ -14,7 +14,7 @@ const (
 	etcdCipherSuites = "cipher-suites"
 )
 
-// secureCipherSuites are those of TLS 1.2 that EKS Anywhere allows.
+// secureCipherSuites are the cipher suites of TLS 1.2 that EKS Anywhere allows.
 const secureCipherSuites = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
 
 // programs are arguments of the programs that kubeadm starts.

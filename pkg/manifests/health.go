@@ -48,8 +48,8 @@ func (r renderer) healthCheck(name string, check *v1alpha1.MachineHealthCheck, m
 	return []templater.Object{object}, err
 }
 
-// decidesHealth reports whether a spec says in a topology what the health check of a
-// part is. A spec that has none, and no ClusterClass of ours, leaves it to the class.
+// decidesHealth reports whether a spec sets the health check of a part in a topology. A
+// spec without one, and with a user's own ClusterClass, leaves it to the class.
 func (r renderer) decidesHealth(check *v1alpha1.MachineHealthCheck) bool {
 	return check != nil || r.provider.Name() != ""
 }

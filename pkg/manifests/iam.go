@@ -18,7 +18,7 @@ import (
 // name that EKS Anywhere gives it.
 func iamSecret(cluster string) string { return cluster + "-aws-iam-authenticator-ca" }
 
-// iamKubeconfig tells the API server where the authenticator answers on its machine.
+// iamKubeconfig is the API server's kubeconfig of the authenticator on its machine.
 const iamKubeconfig = `apiVersion: v1
 kind: Config
 clusters:
@@ -36,7 +36,7 @@ contexts:
 current-context: webhook
 `
 
-// iamFiles are what API server and authenticator find on their machine.
+// iamFiles returns the files of the API server and the authenticator on their machine.
 func (r renderer) iamFiles() []bootstrapv1.File {
 	return []bootstrapv1.File{
 		file(path.Join(iamOnMachine, "kubeconfig.yaml"), "0640", iamKubeconfig),
@@ -58,7 +58,7 @@ func (r renderer) iamAuthenticator() ([]templater.Object, error) {
 	return r.ownAddOn("aws-iam-authenticator", files, addonsv1.ClusterResourceSetStrategyReconcile)
 }
 
-// iamManifests are what the add-on applies to the cluster, by file name.
+// iamManifests returns the manifests of the add-on, by file name.
 func iamManifests(cluster string, spec v1alpha1.AWSIamSpec) (map[string]string, error) {
 	files := map[string]string{}
 	names := []string{"aws-iam-authenticator.yaml"}

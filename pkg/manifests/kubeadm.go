@@ -29,7 +29,8 @@ const (
 	restartContainerd = "systemctl daemon-reload && systemctl restart containerd"
 )
 
-// part is what control plane and worker node groups say alike about their machines.
+// part has the settings of machines that the control plane and worker node groups have
+// in common.
 type part struct {
 	version              v1alpha1.Version
 	labels               map[string]string
@@ -110,7 +111,8 @@ func (r renderer) groupKubeadm(group v1alpha1.WorkerNodeGroupConfiguration, rele
 	return spec, nil
 }
 
-// machineKubeadm is what all machines of a part have, as a node that joins.
+// machineKubeadm returns the configuration of all machines of a part, as a node that
+// joins.
 func (r renderer) machineKubeadm(p part) (bootstrapv1.KubeadmConfigSpec, error) {
 	var spec bootstrapv1.KubeadmConfigSpec
 	node := r.provider.Node(p.version)
@@ -139,8 +141,8 @@ func (r renderer) machineKubeadm(p part) (bootstrapv1.KubeadmConfigSpec, error) 
 	return spec, nil
 }
 
-// kubeletArguments are those of every machine and of the provider, then those that
-// the spec asks for.
+// kubeletArguments returns the arguments for every machine and of the provider, then
+// those of the spec.
 func (r renderer) kubeletArguments(node providers.Node, p part) []bootstrapv1.Arg {
 	defaults := slices.Clone(r.defaults.kubelet)
 	for _, arg := range node.KubeletExtraArgs {

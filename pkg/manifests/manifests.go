@@ -19,7 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// Provider is what rendering asks of an infrastructure provider, beside its
+// Provider is an infrastructure provider as rendering sees it, in addition to its
 // templates infrastructure-cluster.yaml.tmpl and machine-template.yaml.tmpl.
 type Provider interface {
 	// Name is the directory of its templates.
@@ -29,7 +29,7 @@ type Provider interface {
 	// ControlPlaneMachine and WorkerMachine are data for its machine template.
 	ControlPlaneMachine(versionsbundle.Release) any
 	WorkerMachine(versionsbundle.Release) any
-	// Variables are those of its classes that its own document sets.
+	// Variables are the variables of its classes that its own document sets.
 	Variables() map[string]any
 }
 
@@ -50,18 +50,18 @@ type Input struct {
 	Downloads []versionsbundle.Release
 }
 
-// Objects are those of a cluster by the part that they belong to, each in the
-// order in which they are applied.
+// Objects are the objects of a cluster by part, each in the order in which they are
+// written.
 type Objects struct {
-	// Cluster are those of the cluster as a whole.
+	// Cluster has the objects of the cluster as a whole.
 	Cluster []templater.Object
-	// ControlPlane and Groups are those of the parts, the groups in the order of
+	// ControlPlane and Groups have the objects of the parts, the groups in the order of
 	// the spec.
 	ControlPlane []templater.Object
 	Groups       []GroupObjects
 }
 
-// GroupObjects are those of one worker node group.
+// GroupObjects are the objects of one worker node group.
 type GroupObjects struct {
 	Name    string
 	Objects []templater.Object

@@ -16,7 +16,8 @@ type Reference struct {
 	For  string   // what it is needed for
 }
 
-// References returns what a cluster needs besides its objects.
+// References returns the Secrets and ConfigMaps that a cluster needs in addition to its
+// objects.
 func References(config *v1alpha1.Config) []Reference {
 	spec, name := config.Cluster.Spec, config.Cluster.Metadata.Name
 	var references []Reference

@@ -32,8 +32,8 @@ const (
 	// httpsPort is the port that a name of an image leaves out.
 	httpsPort = 443
 
-	// credentialsPlace stands in containerd's files until the machine has put
-	// the credentials there.
+	// credentialsPlace is the placeholder in containerd's files for the credentials
+	// that the machine puts there.
 	credentialsPlace = "@registry-credentials@"
 	// useHosts is run on the machine: a table may stand once in containerd's
 	// file, which other node images may have with it.
@@ -93,7 +93,7 @@ func ownAddress(mirror *v1alpha1.RegistryMirrorConfiguration) []v1alpha1.OCIName
 	return own
 }
 
-// mirrorHost is the mirror's host as it stands in a URL.
+// mirrorHost returns the mirror's host as written in a URL.
 func mirrorHost(mirror *v1alpha1.RegistryMirrorConfiguration) string {
 	if strings.Contains(mirror.Endpoint, ":") { // an IPv6 address
 		return "[" + mirror.Endpoint + "]"

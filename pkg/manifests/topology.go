@@ -12,8 +12,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
-// managedObjects are those of a cluster that Cluster API makes from a
-// ClusterClass: all of its parts are in the Cluster.
+// managedObjects returns the objects of a cluster from a ClusterClass: all of its parts
+// are in the Cluster.
 func (r renderer) managedObjects() (Objects, error) {
 	topology, err := r.topology()
 	if err != nil {
@@ -27,7 +27,7 @@ func (r renderer) managedObjects() (Objects, error) {
 	return Objects{Cluster: append([]templater.Object{cluster}, beside...)}, err
 }
 
-// topologySpec is what a Cluster says of its parts to Cluster API.
+// topologySpec is the part of a Cluster that describes its parts to Cluster API.
 type topologySpec struct {
 	Class                v1alpha1.ClusterClass
 	Version, Concurrency string

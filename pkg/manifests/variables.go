@@ -31,13 +31,13 @@ const (
 	variableControlPlaneMaxSurge = "controlPlaneMaxSurge"
 )
 
-// withoutProvider is a provider that says nothing about its machines: what is
-// left of a rendering is what the spec says.
+// withoutProvider is a provider without settings of its machines: the rendering then
+// has only those of the spec.
 type withoutProvider struct{ Provider }
 
 func (withoutProvider) Node(v1alpha1.Version) providers.Node { return providers.Node{} }
 
-// unknownProvider is that of a class of the user's own.
+// unknownProvider is the provider of a user's own class.
 type unknownProvider struct{}
 
 func (unknownProvider) Name() string                                   { return "" }
@@ -52,14 +52,13 @@ func (r renderer) ofSpecAlone() (renderer, versionsbundle.Release) {
 	return r, versionsbundle.Release{Version: r.Versions.ControlPlane}
 }
 
-// ownClass reports whether the class is one of the user's own, whose variables
-// nobody here knows.
+// ownClass reports whether the class is a user's own, whose variables are unknown here.
 func (r renderer) ownClass() bool {
 	_, unknown := r.provider.(unknownProvider)
 	return unknown
 }
 
-// controlPlaneVariables are what the control plane's fields mean to a class of
+// controlPlaneVariables returns the control plane's fields as variables of a class of
 // clusterctl-x.
 func (r renderer) controlPlaneVariables() (map[string]any, error) {
 	if r.ownClass() {

@@ -3,7 +3,7 @@ package plan
 // ClassDocumentKind is the kind of a ClassPlan that is written down.
 const ClassDocumentKind = "ClusterClassPlan"
 
-// ClassPlan is what a change of a ClusterClass makes of the clusters that use it.
+// ClassPlan is the effect of a change of a ClusterClass on the clusters that use it.
 type ClassPlan struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`

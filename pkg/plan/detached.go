@@ -7,9 +7,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// IntermediateVersions returns the versions at which the topology has to stop in
-// addition to the ends of its segments, because a group outside of it moves there. They
-// are in the order in which they are reached. There are none where there is no plan.
+// IntermediateVersions returns the versions at which the topology has to stop, in
+// addition to the ends of its segments, because a detached group moves there. They are
+// in the order of the path. There are none if there is no plan.
 func IntermediateVersions(in Input) []v1alpha1.Version {
 	p, err := newPlanner(in)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *planner) leaves(name string) int {
 	return 0
 }
 
-// outside reports whether a group is to be outside of the topology that there is.
+// outside reports whether a group has to be detached from the topology.
 func (p *planner) outside(group TargetGroup) bool { return p.in.TopologyPath != nil && group.Pinned }
 
 // detach returns the pinned groups that are still in the topology.

@@ -1,6 +1,6 @@
 package plan
 
-// Finding is what a preflight found in the way of a plan.
+// Finding is a problem that a preflight found.
 type Finding struct {
 	Check  string // its name
 	Reason string // with the remedy

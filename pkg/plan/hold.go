@@ -9,10 +9,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Held returns the hold that a cluster is at before it begins the step of an index, or
-// after the last of the steps where the index is their number; nil where there is
-// none. begun is true where an upgrade is continued, which is not held up where it
-// would begin.
+// Held returns the hold before the step of an index, or after the last step if the
+// index is the number of steps; nil without one. begun is true for a continued upgrade,
+// which is not held before its start.
 func (p Plan) Held(next int, begun bool, holds []state.Hold) *state.Hold {
 	points := p.holdPoints(next, begun)
 	for _, hold := range holds {

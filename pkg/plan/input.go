@@ -17,8 +17,8 @@ type Input struct {
 	Releases []v1alpha1.Version
 	// Policy is the skew policy that holds.
 	Policy skew.Policy
-	// Changes besides versions and counts, by the part that they are made to;
-	// those of the cluster as a whole stand under the empty name.
+	// Changes other than versions and counts, by part; those of the cluster as a whole
+	// have the empty name.
 	Changes map[string]Changes
 	// Concurrency is how many worker node groups may move at the same time; 0 is 1.
 	Concurrency int
@@ -36,7 +36,7 @@ type Part struct {
 	Oldest v1alpha1.Version
 	// Machines that are wanted.
 	Machines int
-	// Outdated machines are those that a rollout under way has still to replace.
+	// Outdated is the number of machines that a rollout under way has still to replace.
 	Outdated int
 	// Fresh machines are ready and as specified.
 	Fresh int
@@ -63,7 +63,7 @@ type Unmanaged struct {
 	Version v1alpha1.Version
 }
 
-// TargetGroup is a worker node group as it is to be.
+// TargetGroup is the target of a worker node group.
 type TargetGroup struct {
 	Name    string
 	Version v1alpha1.Version
@@ -75,7 +75,7 @@ type TargetGroup struct {
 	Pinned bool
 }
 
-// Target is the cluster as it is to be.
+// Target is the desired state of a cluster.
 type Target struct {
 	ControlPlane         v1alpha1.Version
 	ControlPlaneMachines int

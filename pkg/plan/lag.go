@@ -19,12 +19,13 @@ type Lag struct {
 	// many more it may be; a negative one is that much too old.
 	Behind int `json:"behind"`
 	Margin int `json:"margin"`
-	// Blocks is the newest minor that the control plane may have beside it.
+	// Blocks is the newest minor that the control plane may have with the group at its
+	// version.
 	Blocks v1alpha1.Minor `json:"blocks"`
 }
 
-// Lags are the groups that are pinned or behind the control plane, in the order
-// of their names. A machine of nobody's spec is not among them.
+// Lags returns the groups that are pinned or behind the control plane, in the order of
+// their names, without unmanaged machines.
 func Lags(c state.Cluster, pinned func(group string) bool, policy skew.Policy) []Lag {
 	var lags []Lag
 	for _, group := range c.WorkerNodeGroups {

@@ -1,6 +1,5 @@
-// Package plan computes how a cluster gets from the versions that it has to
-// those that it is to have: an ordered list of steps, none of which breaks the
-// version skew policy. It is pure.
+// Package plan computes the way of a cluster from its versions to its target versions:
+// an ordered list of steps, none of which breaks the version skew policy. It is pure.
 package plan
 
 import (
@@ -30,11 +29,11 @@ type Plan struct {
 	MachinesReplaced Machines `json:"machinesReplaced"`
 	MachinesAdded    Machines `json:"machinesAdded"`
 	MachinesRemoved  Machines `json:"machinesRemoved"`
-	// Notes are what else there is to know about it, as sentences.
+	// Notes are remarks about the plan, as sentences.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Metadata names the cluster, and what of it the plan was made for.
+// Metadata identifies the cluster, and the state that the plan was made for.
 type Metadata struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
@@ -46,7 +45,8 @@ type Metadata struct {
 	Spec string `json:"spec,omitempty"`
 }
 
-// AnyGeneration stands for an object that may change without making a plan stale.
+// AnyGeneration is the generation of an object that may change without making a plan
+// stale.
 const AnyGeneration = 0
 
 // Machines counts machines.
@@ -83,10 +83,9 @@ type Step struct {
 	MachinesReplaced int `json:"machinesReplaced,omitempty"`
 	MachinesAdded    int `json:"machinesAdded,omitempty"`
 	MachinesRemoved  int `json:"machinesRemoved,omitempty"`
-	// Changes besides the version, of the cluster or its control plane.
+	// Changes other than the version, of the cluster or its control plane.
 	Changes []string `json:"changes,omitempty"`
-	// UnderWay is true for a rollout that goes on already; its machines are
-	// those that are still to do.
+	// UnderWay is true for a rollout under way; its machines are the remaining ones.
 	UnderWay bool `json:"underWay,omitempty"`
 	// Concurrent is true for a concurrent step: it is begun at once, and no later step
 	// waits for it.
@@ -97,7 +96,7 @@ type Step struct {
 	Reason   string `json:"reason"`
 }
 
-// Group is what a step does to one worker node group.
+// Group is the part of a step that concerns one worker node group.
 type Group struct {
 	Name             string           `json:"name"`
 	From             v1alpha1.Version `json:"from,omitzero"`
@@ -105,11 +104,11 @@ type Group struct {
 	MachinesReplaced int              `json:"machinesReplaced,omitempty"`
 	MachinesAdded    int              `json:"machinesAdded,omitempty"`
 	MachinesRemoved  int              `json:"machinesRemoved,omitempty"`
-	// Approximate is true where an autoscaler decides how many machines there
-	// are; the counts are those of the moment.
+	// Approximate is true if an autoscaler decides how many machines there are; the
+	// counts are the current ones.
 	Approximate bool `json:"approximate,omitempty"`
-	// UnderWay is true for a rollout that goes on already, concurrently with which the
-	// other groups of the step begin.
+	// UnderWay is true for a rollout under way, concurrently with which the other
+	// groups of the step start.
 	UnderWay bool     `json:"underWay,omitempty"`
 	Changes  []string `json:"changes,omitempty"`
 }
@@ -117,10 +116,10 @@ type Group struct {
 // Scales reports whether the number of the group's machines changes.
 func (g Group) Scales() bool { return g.MachinesAdded+g.MachinesRemoved > 0 }
 
-// Empty reports whether nothing is to be done.
+// Empty reports whether there is nothing to do.
 func (p Plan) Empty() bool { return len(p.Steps) == 0 }
 
-// Versions are those of the cluster after the first count steps.
+// Versions returns the versions of the cluster after the first count steps.
 func (p Plan) Versions(count int) v1alpha1.ClusterVersions {
 	versions := v1alpha1.ClusterVersions{ControlPlane: p.From.ControlPlane, WorkerNodeGroups: map[string]v1alpha1.Version{}}
 	for name, version := range p.From.WorkerNodeGroups {
@@ -227,8 +226,8 @@ func (s Step) about(part string, from, to v1alpha1.Version) string {
 	}
 }
 
-// Stale says in what a plan that was saved differs from the one that would be
-// made now.
+// Stale returns the differences between a saved plan and the plan that would be made
+// now.
 func (p Plan) Stale(now Plan) []string {
 	var reasons []string
 	differ := func(what string, saved, current any) {

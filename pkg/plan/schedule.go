@@ -9,9 +9,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
 )
 
-// upgradePath has the versions of the control plane, from the one that it has to its
-// target, and the skew policy for the worker nodes beside it. Positions on the path
-// are indices of the versions.
+// upgradePath has the versions of the control plane, from its current one to its
+// target, and the skew policy for the worker nodes. Positions on the path are indices
+// of the versions.
 type upgradePath struct {
 	versions []v1alpha1.Version
 	policy   skew.Policy
@@ -38,9 +38,9 @@ func (u upgradePath) positions(from int) []int {
 	return all
 }
 
-// passes reports whether the control plane may go from one position to another while
-// a group stays at a version. Nodes that are newer than the control plane, which no
-// plan brings about, do not hold it back: its next version mends them.
+// passes reports whether the control plane may go from one position to another while a
+// group stays at a version. Nodes that are newer than the control plane, which no plan
+// brings about, do not hold it back: its next version resolves that.
 func (u upgradePath) passes(from, to int, group v1alpha1.Version) bool {
 	for at := from; at < to; at++ {
 		if u.policy.TooOld(u.versions[at+1], group) {

@@ -8,8 +8,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// scoped cuts the target down to what the plan is to be about; all else stays
-// as it is. It returns also why that cannot be.
+// scoped limits the target to the scope of the plan; everything else stays as it is. It
+// also returns why that is impossible.
 func (in Input) scoped() (Input, []string) {
 	if in.Scope.Whole() {
 		return in, nil

@@ -118,7 +118,7 @@ func (s Step) Waiting(c state.Cluster) string {
 	return ""
 }
 
-// Group is what the step does to the group of the name.
+// Group returns the part of the step that concerns the group of a name.
 func (s Step) Group(name string) Group {
 	i := slices.IndexFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == name })
 	if i < 0 {
@@ -127,9 +127,8 @@ func (s Step) Group(name string) Group {
 	return s.WorkerNodeGroups[i]
 }
 
-// LeavesBehind says which nodes would be too old beside the control plane that
-// the step makes. The plan saw to it that none is; somebody may have made some
-// since.
+// LeavesBehind returns the nodes that would be too old for the control plane after the
+// step. A plan has no such step, but such nodes may have been added since.
 func (s Step) LeavesBehind(c state.Cluster, policy skew.Policy) []string {
 	if s.Kind != ControlPlane {
 		return nil

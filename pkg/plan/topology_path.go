@@ -11,7 +11,7 @@ import (
 )
 
 // TopologyPath is the upgrade path of a cluster from a ClusterClass. Cluster API
-// follows it by itself: the plan is what it does, not what would be best.
+// follows it by itself: the plan describes what Cluster API does.
 type TopologyPath struct {
 	// From is the version that the topology has now.
 	From v1alpha1.Version
@@ -19,8 +19,8 @@ type TopologyPath struct {
 	// segment begins when the one before it is done. A topology that keeps its version
 	// has none.
 	Segments []Segment
-	// Deferred are the groups that Cluster API is told not to upgrade, with the
-	// field of the spec that says so.
+	// Deferred are the groups whose upgrade Cluster API defers, with the field of the
+	// spec that defers it.
 	Deferred map[string]string
 }
 

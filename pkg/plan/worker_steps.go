@@ -19,7 +19,7 @@ func (p *planner) stepsAt(at int) []Step {
 	))
 }
 
-// mover is what gives a group another version.
+// mover identifies who gives a group another version.
 type mover string
 
 const (
@@ -77,7 +77,7 @@ func (p *planner) firstRollout(group TargetGroup, to v1alpha1.Version) Group {
 	return first
 }
 
-// deferred returns which groups of a topology are told to wait.
+// deferred describes the groups of a topology that are deferred.
 func (p *planner) deferred(groups []Group) string {
 	text := ""
 	for _, group := range groups {

@@ -7,8 +7,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Action is one thing that is to be done to a cluster. It is one of the types of this
-// file.
+// Action is something to do to a cluster. It is one of the types of this file.
 type Action interface{ isAction() }
 
 // Apply writes an object.
@@ -18,8 +17,8 @@ type Apply struct {
 	Part string
 }
 
-// ApplyInPlace writes a MachineDeployment with what it has now of all that machines are
-// replaced for.
+// ApplyInPlace writes a MachineDeployment with its live values of the fields that
+// replace machines.
 type ApplyInPlace struct {
 	Object *unstructured.Unstructured
 	Part   string
@@ -30,7 +29,7 @@ type ApplyInPlace struct {
 // then that the object was not written.
 type ApplyTopology struct {
 	Object *unstructured.Unstructured
-	// Through is how many steps are taken without anybody doing anything more, once the
+	// Through is the number of steps that are taken without another write once the
 	// object is written.
 	Through int
 }
@@ -70,8 +69,8 @@ type Transfer struct {
 	Kind plan.Kind
 }
 
-// RecordHold writes on the Cluster that its upgrade waits at a hold, or, where there is
-// none, that it does not.
+// RecordHold writes to the Cluster that its upgrade waits at a hold, or that it does
+// not.
 type RecordHold struct {
 	Hold *state.Hold
 }
@@ -81,7 +80,7 @@ type RecordEvent struct {
 	Reason, Message string
 }
 
-// Warn says something to whoever runs the upgrade.
+// Warn prints a warning to the user who runs the upgrade.
 type Warn struct {
 	Text string
 }

@@ -9,9 +9,9 @@ import (
 // replacements are the groups of concurrent steps whose machines are replaced at the
 // version that they have.
 type replacements struct {
-	// queue are those that wait for their turn, in the order of the plan.
+	// queue has the groups that wait, in the order of the plan.
 	queue []string
-	// moving are those that were begun and are not done.
+	// moving has the groups that were started and are not done.
 	moving []string
 	// open is true once the first of them may begin.
 	open bool
@@ -40,8 +40,8 @@ func (r *replacements) next(concurrency int) []string {
 	return begun
 }
 
-// replaceMachines begins to replace the machines of further groups beside the steps, as
-// soon as fewer groups move than may.
+// replaceMachines starts to replace the machines of further groups, concurrently with
+// the steps, as soon as the limit of concurrent groups allows it.
 func (t *turn) replaceMachines() {
 	if !t.p.replacements.open {
 		return

@@ -38,8 +38,8 @@ func (direct) begin(t *turn) {
 	}
 }
 
-// beginConcurrent writes what a step changes beside the others, of the parts that were
-// not begun.
+// beginConcurrent writes the changes of a concurrent step, for the parts that were not
+// started.
 func (t *turn) beginConcurrent(step plan.Step, begun map[string]bool) {
 	if len(step.WorkerNodeGroups) == 0 {
 		t.writeAll(wholeCluster, t.Desired[0].Cluster)
@@ -68,8 +68,8 @@ func (direct) disturbed(t *turn) []string {
 	return t.changedVersions(about)
 }
 
-// changedVersions says which of the parts have a version that is neither the one before
-// the present step nor the one after it: somebody else changed them.
+// changedVersions returns the parts whose version is neither the one before the present
+// step nor the one after it: someone else changed them.
 func (t *turn) changedVersions(parts []string) []string {
 	before, after := t.Plan.Versions(t.p.step), t.Plan.Versions(t.p.step+1)
 	var reasons []string
@@ -108,7 +108,7 @@ func (direct) take(t *turn) (bool, error) {
 	return t.takeDirectly()
 }
 
-// takeDirectly goes on with the present step by writing what it is about.
+// takeDirectly continues the present step by writing its parts.
 func (t *turn) takeDirectly() (bool, error) {
 	if err := t.writeStep(t.step()); err != nil || t.again || !t.stepDone(t.step()) {
 		return false, err
@@ -155,7 +155,8 @@ func (t *turn) moving(step plan.Step) int {
 	return moving
 }
 
-// writeGroup takes one group through a step; part is empty where there is none yet.
+// writeGroup takes one group through a step; part is empty if the group does not exist
+// yet.
 func (t *turn) writeGroup(step plan.Step, group plan.Group, part state.Part) error {
 	switch {
 	case step.Kind == plan.Workers && group.To.Before(group.From) && part.Ready() > 0:
@@ -189,8 +190,8 @@ func (t *turn) writeControlPlane(step plan.Step) error {
 	return nil
 }
 
-// annotateOthers lets groups that the upgrade is not about have new machines beside the
-// control plane's next version. Nothing else of them is written.
+// annotateOthers lets groups outside of the upgrade get new machines while the control
+// plane is at its next version. It writes nothing else of them.
 func (t *turn) annotateOthers(desired Objects) {
 	const key = clusterv1.MachineSetSkipPreflightChecksAnnotation
 	for _, group := range slices.Sorted(maps.Keys(desired.Others)) {

@@ -10,12 +10,12 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Turn is what comes next.
+// Turn is the result of Next.
 type Turn struct {
-	// Actions are to be done in their order. Those that are RecordEvents are to be done
-	// even where one before them failed.
+	// Actions have to be done in their order. RecordEvents have to be done even if an
+	// action before them failed.
 	Actions []Action
-	// Progress is what After is asked of, for each action that was done.
+	// Progress is the receiver of After, for each action that was done.
 	Progress Progress
 	// Again is true where there may be more to do for the same state of the cluster once
 	// the actions are done. Otherwise the next turn is for another state.
@@ -41,7 +41,7 @@ type turn struct {
 	now state.Cluster
 	at  time.Time
 	p   Progress
-	// waited is what the next step waited for at the turn before.
+	// waited is the health wait of the previous turn.
 	waited  *state.HealthWait
 	actions []Action
 	again   bool
@@ -58,8 +58,8 @@ func (e Engine) Begin(cluster state.Cluster) ([]Action, Progress) {
 	return t.actions, t.p
 }
 
-// Next returns what is to be done for a cluster as it is seen at a time. The error is a
-// *StalePlanError or an *UnhealthyError; the actions are to be done all the same.
+// Next returns the actions for an observed cluster at a time. The error is a
+// *StalePlanError or an *UnhealthyError; the actions have to be done in any case.
 func (e Engine) Next(cluster state.Cluster, at time.Time, p Progress) (Turn, error) {
 	t := &turn{Engine: e, now: cluster, at: at, p: p.clone()}
 	done, err := t.next()
@@ -95,7 +95,7 @@ func (t *turn) next() (bool, error) {
 // do adds actions after which the cluster is looked at anew.
 func (t *turn) do(actions ...Action) { t.actions = append(t.actions, actions...) }
 
-// write adds actions whose outcome alone decides how it goes on.
+// write adds actions whose outcome decides how the run continues.
 func (t *turn) write(actions ...Action) {
 	t.do(actions...)
 	t.again = t.again || len(actions) > 0

@@ -21,7 +21,7 @@ type UnhealthyError struct {
 	// Step is the index of the step.
 	Step   int
 	Waited time.Duration
-	// Cluster is as it was seen last, Parts are those that are not as wanted.
+	// Cluster is the last observed state, Parts are the parts that are not healthy.
 	Cluster state.Cluster
 	Parts   []state.Part
 }
@@ -35,11 +35,10 @@ func (e *UnhealthyError) Error() string {
 	return fmt.Sprintf("cluster %s/%s was not healthy after %s of waiting, so %s did not begin", e.Cluster.Namespace, e.Cluster.Name, e.Waited, e.Place())
 }
 
-// waitsForHealth reports whether the steps from first on, up to the one before end, wait
-// until the cluster is healthy. Cluster API makes no machine for a worker node group
-// while the control plane rolls, so that a group gets between two steps of the control
-// plane what it lost during the first one. The error is an *UnhealthyError once the time
-// is over.
+// waitsForHealth reports whether the steps from first to the one before end wait for a
+// healthy cluster. Cluster API makes no machine for a worker node group while the
+// control plane rolls, so a group gets its lost machines back between two steps of the
+// control plane. The error is an *UnhealthyError once the wait has timed out.
 func (t *turn) waitsForHealth(first, end int) (bool, error) {
 	if !t.looksAtHealth(first, end) {
 		return false, nil
@@ -90,9 +89,9 @@ func (t *turn) wellEnough(part state.Part) bool {
 	return part.Name != v1alpha1.ControlPlaneName && part.ComesUp() && (scaled || part.Ready() >= part.Replicas)
 }
 
-// Unwell returns the parts of a cluster that are not as wanted, besides those that the
-// plan mends or that a rollout on its way is at work on, and those that are well enough.
-// Where groups are given it looks at no others.
+// Unwell returns the parts of a cluster that are not healthy, without those that the
+// plan or a rollout under way repairs, and those that are well enough. If groups are
+// given it checks no others.
 func Unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func(state.Part) bool) []state.Part {
 	mends := mended(p)
 	var parts []state.Part
@@ -109,8 +108,8 @@ func Unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func
 	return parts
 }
 
-// mended are the parts that a plan replaces the machines of, or removes, or that a
-// rollout on its way is at work on.
+// mended returns the parts whose machines a plan replaces or removes, or whose rollout
+// is under way.
 func mended(p plan.Plan) map[string]bool {
 	parts := map[string]bool{}
 	for _, step := range p.Steps {

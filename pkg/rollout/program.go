@@ -45,19 +45,19 @@ type Engine struct {
 	// cluster names the cluster, as namespace/name.
 	cluster string
 	driver  driver
-	// sole are the objects of the cluster as a whole that nobody else may change.
+	// sole has the objects of the cluster as a whole that no one else may change.
 	sole []*unstructured.Unstructured
 }
 
-// driver is what moves a cluster from step to step.
+// driver moves a cluster from step to step.
 type driver interface {
 	// begin does what waits for nothing.
 	begin(t *turn)
 	// disturbed says what others did to the cluster that is not in the plan.
 	disturbed(t *turn) []string
-	// take goes on with the next step. It reports whether that is done.
+	// take continues the next step. It reports whether the step is done.
 	take(t *turn) (bool, error)
-	// arrived reports whether the cluster is as it is to be, after all steps.
+	// arrived reports whether the cluster is at its target, after all steps.
 	arrived(t *turn) bool
 }
 

@@ -13,8 +13,8 @@ import (
 // wholeCluster is the name of the cluster among its parts.
 const wholeCluster = ""
 
-// Progress is what a run knows of what it did. It is a value, and it is not kept: a run
-// that follows another one plans from what the cluster is.
+// Progress is the state of a run. It is a value and is not stored: a later run plans
+// from the cluster.
 type Progress struct {
 	// step is the index of the step under way, recorded how many steps there are whose
 	// end was recorded as an Event.
@@ -24,7 +24,8 @@ type Progress struct {
 	// scaled are the groups whose count was changed; they come to rest before their
 	// machines are replaced, so that no more are made than planned.
 	scaled map[string]bool
-	// replacements are the groups whose machines are replaced beside the steps.
+	// replacements are the groups whose machines are replaced concurrently with the
+	// steps.
 	replacements replacements
 	// last has the objects by name as they were dealt with last.
 	last map[string]*unstructured.Unstructured
@@ -32,8 +33,8 @@ type Progress struct {
 	generations map[string]int64
 	// through is how many steps there are to the end of the segment that was begun.
 	through int
-	// hold is what was recorded last of the hold that the next step waits for, differs
-	// what was said last about steps that are not the plan's.
+	// hold is the last recorded hold that the next step waits for, differs the last
+	// warning about a deviation from the plan.
 	hold, differs string
 	// healthWait is the wait for a healthy cluster before the next step; nil if there is none.
 	healthWait *state.HealthWait
@@ -94,7 +95,7 @@ func (e Engine) Status(cluster state.Cluster, p Progress) Status {
 	}
 }
 
-// Written returns the objects that the upgrade wrote, as they are to be at its end.
+// Written returns the objects that the upgrade wrote, in their final state.
 func (e Engine) Written(p Progress) []*unstructured.Unstructured {
 	written := slices.Clone(e.sole)
 	for _, name := range slices.Sorted(maps.Keys(p.generations)) {

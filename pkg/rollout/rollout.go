@@ -1,6 +1,6 @@
-// Package rollout decides how a plan is carried out: from the plan, the objects that
-// a cluster is to have after each of its steps, and the cluster as it is seen, it
-// computes what is to be done next. It is pure.
+// Package rollout decides how a plan is carried out. It computes the next actions from
+// the plan, the desired objects after each of its steps, and the observed cluster. It
+// is pure.
 package rollout
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Objects are those of a cluster by the part that they belong to, each in the
-// order in which they are written.
+// Objects are the objects of a cluster by part, each in the order in which they are
+// written.
 type Objects struct {
 	Cluster []*unstructured.Unstructured
 	// Parts are by the name of the control plane and of the worker node groups.
@@ -25,7 +25,7 @@ type Objects struct {
 	Others map[string][]*unstructured.Unstructured
 }
 
-// All returns the objects of the cluster and of all parts, without those of others.
+// All returns the objects of the cluster and of all parts, without unmanaged ones.
 func (o Objects) All() []*unstructured.Unstructured {
 	all := slices.Clone(o.Cluster)
 	for _, part := range slices.Sorted(maps.Keys(o.Parts)) {
@@ -46,14 +46,14 @@ type Status struct {
 	// at their version: those that were begun and are not done, and those that were not
 	// begun.
 	Replacing, Queued []string
-	// Through is how many steps, from the first one on, Cluster API takes without
-	// anybody doing anything more; 0 where each step is begun by the upgrade.
+	// Through is the number of steps that Cluster API takes by itself; 0 if the upgrade
+	// starts each step.
 	Through int
 	Cluster state.Cluster
 }
 
-// Current returns the index of the step that goes on: Step, and at the end of the
-// steps the concurrent one whose groups still get other machines.
+// Current returns the index of the step under way: Step, and at the end of the steps
+// the concurrent one whose groups still get new machines.
 func (s Status) Current() int {
 	groups := slices.Concat(s.Replacing, s.Queued)
 	if s.Step < len(s.Plan.Steps) || len(groups) == 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// topology has Cluster API's topology controller take the steps: clusterctl-x writes the
-// Cluster, which begins a segment of them, and looks whether what happens is what was
-// planned. Between the segments it moves the detached groups itself.
+// topology has Cluster API's topology controller take the steps. It writes the Cluster,
+// which starts a segment of them, and compares the cluster with the plan. Between the
+// segments it moves the detached groups itself.
 type topology struct{}
 
 // begin writes the first segment, with every concurrent change. What Cluster API does
@@ -77,9 +77,9 @@ func (topology) arrived(t *turn) bool {
 	return t.p.allSettled(t.now)
 }
 
-// beginSegment writes the Cluster as it is to be for the segment whose first step is the
-// one of an index, with the concurrent steps before it. The Cluster comes last: what its
-// machines need is there then.
+// beginSegment writes the desired Cluster of the segment that starts at a step, with
+// the concurrent steps before it. The Cluster is written last, after the objects that
+// its machines need.
 func (t *turn) beginSegment(first int) {
 	end := t.Plan.NextDetached(first)
 	for first+1 < end && t.Plan.Steps[first].Concurrent {
@@ -140,8 +140,8 @@ func (t *turn) follow() (bool, error) {
 	return false, t.afterSegment(end)
 }
 
-// catchUp goes on to the step that the cluster has reached. It reports whether the plan
-// passes through its versions.
+// catchUp advances to the step that the cluster has reached. It reports whether the
+// plan passes through the versions of the cluster.
 func (t *turn) catchUp() bool {
 	reached, planned := t.Plan.Reached(t.p.step, t.now)
 	t.p.step = reached
@@ -173,8 +173,8 @@ func (t *turn) goToEnd() {
 	t.p.recorded = t.p.step
 }
 
-// warnOnce says in which way the cluster differs from what is planned, unless that was
-// said last.
+// warnOnce warns how the cluster differs from the plan, unless that was the last
+// warning.
 func (t *turn) warnOnce(differs string) {
 	if differs != "" && differs != t.p.differs {
 		t.do(Warn{differs})
@@ -182,8 +182,8 @@ func (t *turn) warnOnce(differs string) {
 	t.p.differs = differs
 }
 
-// nextSegment begins the segment that begins with a step, unless it would leave nodes
-// behind that nobody knew of.
+// nextSegment starts the segment at a step, unless it would leave nodes behind that
+// were unknown to the plan.
 func (t *turn) nextSegment(first int) error {
 	end := t.segmentEnd(first + 1)
 	var reasons []string

@@ -20,8 +20,7 @@ type transfer struct {
 // detaches reports whether the group leaves the topology.
 func (g Transfer) detaches() bool { return g.Kind == plan.Detach }
 
-// nextTransfer is what the next steps transfer; no groups where the next step is another
-// one.
+// nextTransfer returns the groups that the next steps transfer, or none.
 func (t *turn) nextTransfer() transfer {
 	next := transfer{end: t.p.step}
 	for _, step := range t.Plan.Steps[t.p.step:] {
@@ -93,14 +92,14 @@ func (tr transfer) obstacles(c state.Cluster) []string {
 	return reasons
 }
 
-// transferUnseen reports whether a run was stopped in a transfer of which Cluster API has
-// not seen everything. Writing the Cluster would end the pause too early.
+// transferUnseen reports whether a run was stopped in a transfer that Cluster API has
+// not fully seen. Writing the Cluster would end the pause too early.
 func transferUnseen(c state.Cluster) bool {
 	return c.Pause != nil && c.Topology != nil && (!c.Topology.PauseSeen ||
 		slices.ContainsFunc(c.WorkerNodeGroups, func(p state.Part) bool { return !p.Unmanaged && !p.PauseSeen }))
 }
 
-// transfer goes on with a transfer. It reports whether that is done.
+// transfer continues a transfer. It reports whether the transfer is done.
 func (t *turn) transfer(tr transfer) (bool, error) {
 	if !t.p.seen(t.now) {
 		return false, nil
@@ -131,8 +130,8 @@ func (t *turn) transfer(tr transfer) (bool, error) {
 	return false, nil
 }
 
-// adopt writes what else there is to write of groups that were detached, and goes on to
-// the step after the transfer.
+// adopt writes the remaining objects of groups that were detached, and advances to the
+// step after the transfer.
 func (t *turn) adopt(tr transfer) {
 	for _, group := range tr.groups {
 		if group.detaches() {
@@ -142,7 +141,7 @@ func (t *turn) adopt(tr transfer) {
 	t.p.goTo(tr.end)
 }
 
-// pause is the action that begins the transfer: the Cluster as it is to be afterwards,
+// pause returns the action that starts the transfer: the Cluster in its final state,
 // paused.
 func (tr transfer) pause(desired []*unstructured.Unstructured) Pause {
 	p := Pause{Object: clusterOf(desired)}

@@ -10,8 +10,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
-// writePart writes a part as it is to be once so many steps were begun. What is not
-// released keeps the templates that it has.
+// writePart writes the desired part after a number of steps. A part that is not
+// released keeps its templates.
 func (t *turn) writePart(steps int, part string) {
 	objects := t.Desired[steps].Parts[part]
 	switch {
@@ -44,8 +44,8 @@ func (t *turn) writeChanged(part string, objects []*unstructured.Unstructured) {
 	}
 }
 
-// writeInPlace writes an object with what it has now of all that machines are replaced
-// for.
+// writeInPlace writes an object with its live values of the fields that replace
+// machines.
 func (t *turn) writeInPlace(part string, object *unstructured.Unstructured) {
 	if changes.IsKind(object, "MachineDeployment") {
 		t.write(ApplyInPlace{object, part})

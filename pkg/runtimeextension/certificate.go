@@ -16,17 +16,17 @@ import (
 const (
 	certificateFile = "tls.crt"
 	keyFile         = "tls.key"
-	// AuthorityFile is that of whoever signed it.
+	// AuthorityFile is the certificate of the authority that signed it.
 	AuthorityFile = "ca.crt"
 )
 
 // renewBefore is how long before its end a certificate of our own is made anew.
 const renewBefore = 30 * 24 * time.Hour
 
-// OwnCertificate sees to it that a directory has a certificate for a host, signed by
-// an authority of its own, and returns the authority's certificate as PEM. One that is
-// there is kept while it is good for another 30 days; it is made for a year. write
-// writes a file that only its owner may read, whole or not at all.
+// OwnCertificate ensures that a directory has a certificate for a host, signed by a
+// generated authority, and returns the authority's certificate as PEM. It is made for a
+// year, and renewed once it is good for less than 30 days. write writes a file that
+// only its owner may read, atomically.
 func OwnCertificate(dir, host string, now time.Time, write func(path string, data []byte) error) ([]byte, error) {
 	if leaf, err := Certificate(dir, now.Add(renewBefore)); err == nil && leaf.VerifyHostname(host) == nil {
 		if authority, err := os.ReadFile(filepath.Join(dir, AuthorityFile)); err == nil {

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
-// maxBody bounds a request. It has a Cluster, and no object is larger than 1.5 MiB
-// where etcd keeps to its default.
+// maxBody bounds a request. It has a Cluster, and no object is larger than 1.5 MiB with
+// etcd's default limit.
 const maxBody = 4 << 20
 
 // readWithin is how long the body of a request may take.
@@ -80,7 +80,7 @@ func readRequest(w http.ResponseWriter, r *http.Request, hook string) ([]byte, *
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, &refusal{http.StatusMethodNotAllowed, fmt.Errorf("method %s: use POST", r.Method)}
 	}
-	// Without a deadline whoever sends slowly would keep the server from stopping.
+	// Without a deadline, a slow client would keep the server from stopping.
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(readWithin)); err != nil {
 		return nil, &refusal{http.StatusInternalServerError, fmt.Errorf("limiting the time to read: %w", err)}
 	}

@@ -71,7 +71,8 @@ func steps(versions []v1alpha1.Version) []runtimehooksv1.UpgradeStep {
 	return steps
 }
 
-// holder is a hook of Cluster API with what keeps to the holds at that place.
+// holder returns a hook of Cluster API with the handler that enforces the holds at a
+// hold point.
 func holder(point state.HoldPoint) (hook, handle runtimecatalog.Hook) {
 	switch point {
 	case state.BeforeUpgrade:

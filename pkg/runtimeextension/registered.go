@@ -38,7 +38,7 @@ func ReleasesOf(bundles *versionsbundle.Bundles) ReleasesFunc {
 	}
 }
 
-// Registered is a server that Cluster API is told of.
+// Registered is a server that is registered with Cluster API.
 type Registered struct {
 	Options
 	// Versions is how many there are, for the log.
@@ -49,8 +49,8 @@ type Registered struct {
 	Authority []byte
 	// Write is as for OwnCertificate, which made the certificate; nil where it did not.
 	Write func(path string, data []byte) error
-	// Register writes the ExtensionConfig, and returns the handlers that Cluster API found
-	// at the URL; nil where somebody else does.
+	// Register writes the ExtensionConfig, and returns the handlers that Cluster API
+	// found at the URL; nil if the user registers the server.
 	Register func(ctx context.Context, url string, authority []byte) ([]string, error)
 }
 
@@ -88,7 +88,8 @@ func (s Registered) renew(ctx context.Context) {
 	}.Run(ctx)
 }
 
-// register tells Cluster API of the server, and checks that it is this one that answers.
+// register registers the server with Cluster API, and checks that this server is the
+// one that answers.
 func (s Registered) register(ctx context.Context, authority []byte) error {
 	if s.Register == nil {
 		return nil

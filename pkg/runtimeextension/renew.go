@@ -16,9 +16,9 @@ type Renewal struct {
 	Authority []byte
 	// Write is as for OwnCertificate.
 	Write func(path string, data []byte) error
-	// Renewed is told of another authority, until it returns no error.
+	// Renewed is called with a new authority, until it returns no error.
 	Renewed func(ctx context.Context, authority []byte) error
-	// Failed is told of what went wrong, which is tried again.
+	// Failed is called with an error that is retried.
 	Failed func(error)
 }
 

@@ -1,6 +1,6 @@
-// Package runtimeextension is the server that Cluster API asks for upgrade plans, and
-// whether an upgrade may go on: a runtime extension of Cluster API's Runtime SDK. It
-// keeps nothing, so several may run side by side.
+// Package runtimeextension is a runtime extension of Cluster API's Runtime SDK: the
+// server that Cluster API asks for upgrade plans, and whether an upgrade may proceed.
+// It is stateless, so several may run side by side.
 package runtimeextension
 
 import (

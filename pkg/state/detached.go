@@ -10,7 +10,7 @@ import (
 // Pause says why clusterctl-x paused a cluster. It is written on the Cluster
 // together with the pause, and taken away together with it.
 type Pause struct {
-	// Why is what is done meanwhile, as "detach md-0".
+	// Why is what is done during the pause, such as "detach md-0".
 	Why string `json:"why"`
 	// By is who runs clusterctl-x, and where.
 	By    string    `json:"by"`
@@ -31,8 +31,8 @@ func (p Pause) more() string {
 	return fmt.Sprintf("to %s (%s, since %s); if that was interrupted, 'clusterctl-x upgrade cluster' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339))
 }
 
-// Attached is the cluster with those parts alone that Cluster API looks after for
-// its topology.
+// Attached returns the cluster with only the parts that Cluster API manages for its
+// topology.
 func (c Cluster) Attached() Cluster {
 	c.WorkerNodeGroups = slices.DeleteFunc(slices.Clone(c.WorkerNodeGroups), func(p Part) bool { return p.Detached })
 	return c
@@ -58,9 +58,9 @@ func (c Cluster) Between(group string) bool {
 	return !c.InTopology(group) && c.Pause != nil
 }
 
-// PutBack says of which detached groups somebody put an entry back into the topology,
-// and what to do about it. Cluster API makes a second MachineDeployment for such an
-// entry. clusterctl-x puts one there under its own pause only.
+// PutBack describes the detached groups whose entry was put back into the topology, and
+// the remedy. Cluster API makes a second MachineDeployment for such an entry.
+// clusterctl-x puts one there only under its own pause.
 func (c Cluster) PutBack() string {
 	if c.Topology == nil {
 		return ""

@@ -69,7 +69,7 @@ func (p HoldPoint) Annotation() string {
 	return holdPrefix + string(p)
 }
 
-// Hold is a place where somebody holds up the upgrades of a cluster.
+// Hold stops the upgrades of a cluster at a hold point.
 type Hold struct {
 	Point HoldPoint `json:"point"`
 	// Reason and By are empty where who set it did not say.
@@ -82,14 +82,14 @@ type Hold struct {
 	Cluster types.NamespacedName `json:"-"`
 }
 
-// held is what stands in the annotation.
+// held is the value of the annotation.
 type held struct {
 	Reason string    `json:"reason"`
 	By     string    `json:"by,omitempty"`
 	Since  time.Time `json:"since,omitzero"`
 }
 
-// Value is what is written into the annotation.
+// Value returns the value of the annotation.
 func (h Hold) Value() (string, error) {
 	value, err := json.Marshal(held{Reason: h.Reason, By: h.By, Since: h.Since})
 	return string(value), err
@@ -129,7 +129,7 @@ func HoldsOf(cluster types.NamespacedName, annotations map[string]string) []Hold
 // 256 KiB, and conditions of a Cluster much less.
 const maxText = 300
 
-// oneLine is a text that somebody wrote, without what a terminal takes for commands.
+// oneLine removes terminal control characters from a user's text.
 func oneLine(text string) string {
 	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	runes := []rune(strings.Join(strings.FieldsFunc(text, blank), " "))
@@ -157,7 +157,7 @@ func (h Hold) String() string {
 // Ours reports whether clusterctl-x set the hold, or may lift it.
 func (h Hold) Ours() bool { return h.Annotation == h.Point.Annotation() }
 
-// lift is what lifts the hold.
+// lift returns the command or edit that lifts the hold.
 func (h Hold) lift() string {
 	if !h.Ours() {
 		return "removing the annotation " + h.Annotation
@@ -184,13 +184,13 @@ func (p HoldPoint) Hook() string {
 	return ""
 }
 
-// Handler is the name of the runtime extension's handler that keeps to holds at the
-// place.
+// Handler returns the name of the runtime extension's handler that enforces holds at
+// the hold point.
 func (p HoldPoint) Handler() string { return "hold-" + string(p) }
 
-// HeldByHook is the hold that Cluster API waits at with the upgrade of a topology;
-// nil where there is none. Which hook it is at follows from those that it has yet to
-// call, and from how far the parts are.
+// HeldByHook returns the hold that Cluster API waits at during the upgrade of a
+// topology; nil without one. The hook follows from the hooks that Cluster API has yet
+// to call, and from the progress of the parts.
 func (c Cluster) HeldByHook() *Hold {
 	if c.Topology == nil || c.Topology.Settled || !c.ControlPlane.Done() {
 		return nil

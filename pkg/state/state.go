@@ -1,5 +1,5 @@
-// Package state is what can be seen of one cluster at one moment, as values:
-// the control plane, every worker node group, and their machines.
+// Package state has the observed state of one cluster as values: the control plane,
+// every worker node group, and their machines.
 package state
 
 import (
@@ -22,7 +22,7 @@ type Cluster struct {
 	// Phase as Cluster API calls it: Pending, Provisioning, Provisioned, Deleting, Failed.
 	Phase  string `json:"phase"`
 	Paused bool   `json:"paused,omitempty"`
-	// Pause is what clusterctl-x paused the cluster for; nil where it did not.
+	// Pause is the pause that clusterctl-x set; nil without one.
 	Pause *Pause `json:"pause,omitempty"`
 	// Deleting is true once the cluster was told to go away.
 	Deleting bool `json:"deleting,omitempty"`
@@ -32,12 +32,12 @@ type Cluster struct {
 	ControlPlane   Part   `json:"controlPlane"`
 	// WorkerNodeGroups in the order of their names.
 	WorkerNodeGroups []Part `json:"workerNodeGroups,omitempty"`
-	// AddOns are what Cluster API applies to the cluster itself, in the order of
-	// their names.
+	// AddOns are the add-ons that Cluster API applies to the cluster itself, in the
+	// order of their names.
 	AddOns []AddOn `json:"addOns,omitempty"`
 	// Topology of a cluster from a ClusterClass; nil without one.
 	Topology *Topology `json:"topology,omitempty"`
-	// Holds are where somebody holds its upgrades up, in the order of an upgrade.
+	// Holds are the holds of the cluster, in the order of an upgrade.
 	Holds []Hold `json:"holds,omitempty"`
 	// Held is the one that an upgrade waits at.
 	Held *Hold `json:"held,omitempty"`
@@ -70,9 +70,10 @@ type Other struct {
 type Part struct {
 	Name   string `json:"name"`
 	Object string `json:"object"` // Kind/name
-	// Unmanaged is true for a group that somebody else made.
+	// Unmanaged is true for a group that clusterctl-x did not make.
 	Unmanaged bool `json:"foreign,omitempty"`
-	// Claimed is true for a group that somebody else made and that a file describes.
+	// Claimed is true for a group that clusterctl-x did not make and that a file
+	// describes.
 	Claimed bool `json:"-"`
 	// Detached is true for a worker node group of a cluster from a ClusterClass that
 	// the topology does not take along: it does not own its MachineDeployment, or was
@@ -91,7 +92,7 @@ type Part struct {
 	Paused bool `json:"paused,omitempty"`
 	// Generation of the object.
 	Generation int64 `json:"generation,omitempty"`
-	// Version that its machines are to have; zero where there is none yet.
+	// Version is the desired version of its machines; zero if there is none yet.
 	Version v1alpha1.Version `json:"version,omitzero"`
 	// Replicas that are wanted.
 	Replicas int       `json:"replicas"`
@@ -131,7 +132,7 @@ type Machine struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// Failure is what becomes of a machine that failed.
+// Failure is the fate of a failed machine.
 type Failure string
 
 // Failures. A machine that did not fail has none of them.
@@ -153,8 +154,8 @@ func (c Cluster) Parts() []Part {
 	return append([]Part{c.ControlPlane}, c.WorkerNodeGroups...)
 }
 
-// Versions are what control plane and groups are specified to have; those of
-// groups that somebody else made are not among them.
+// Versions returns the specified versions of the control plane and the groups, without
+// unmanaged groups.
 func (c Cluster) Versions() v1alpha1.ClusterVersions {
 	versions := v1alpha1.ClusterVersions{ControlPlane: c.ControlPlane.Version, WorkerNodeGroups: map[string]v1alpha1.Version{}}
 	for _, group := range c.WorkerNodeGroups {
@@ -188,8 +189,8 @@ func (p Part) Serving() int {
 	return serving
 }
 
-// Unwell reports whether something is wrong with the part, beside what is merely
-// under way.
+// Unwell reports whether something is wrong with the part, apart from rollouts under
+// way.
 func (p Part) Unwell() bool { return p.Paused || slices.ContainsFunc(p.Machines, Machine.Unwell) }
 
 // ToReplace counts the machines that the part has and is not to have: those of
@@ -241,20 +242,20 @@ func (m Machine) ReadyAt(version v1alpha1.Version) bool {
 	return m.Ready && !m.Deleting && m.of(version) && m.Kubelet == version
 }
 
-// Unwell reports whether the machine failed, or had come up and is not ready. One that
-// starts, goes, or is to be replaced is not unwell.
+// Unwell reports whether the machine failed, or was ready and no longer is. A machine
+// that starts, is being deleted, or will be replaced is not unwell.
 func (m Machine) Unwell() bool {
 	return m.Phase == failed || m.Failed != "" || m.Node != "" && !m.Ready && !m.Deleting
 }
 
-// of reports whether the machine is as it is to be.
+// of reports whether the machine has the desired state.
 func (m Machine) of(version v1alpha1.Version) bool {
 	return m.Version == version && !m.Outdated
 }
 
-// Done reports whether all parts of the cluster are as wanted, and its add-ons
-// applied. A cluster that is being deleted never is. Groups that others made count in
-// a cluster that is theirs, and not beside groups of clusterctl-x.
+// Done reports whether all parts of the cluster are done, and its add-ons applied. A
+// cluster that is being deleted never is. Unmanaged groups count only in an unmanaged
+// cluster.
 func (c Cluster) Done() bool {
 	for _, part := range c.Parts() {
 		if c.counts(part) && !part.Done() {

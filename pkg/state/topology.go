@@ -7,7 +7,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// Topology is what a cluster from a ClusterClass is asked for.
+// Topology is the desired state of a cluster from a ClusterClass.
 type Topology struct {
 	// Class is the namespace and name of the ClusterClass.
 	Class   string           `json:"class"`
@@ -35,8 +35,8 @@ type Topology struct {
 type TopologyGroup struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
-	// Deferred is true for a group that is told to wait, Held for one that has
-	// all groups behind it wait too.
+	// Deferred is true for a group that defers its upgrade, Held for one that also
+	// holds all groups after it.
 	Deferred bool `json:"deferred,omitempty"`
 	Held     bool `json:"held,omitempty"`
 	// Pinned is true where Cluster API itself was given a version for the group.

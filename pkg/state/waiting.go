@@ -31,8 +31,8 @@ func (c Cluster) Waiting() string {
 	return ""
 }
 
-// Obstacle is what holds up the cluster as a whole, whatever its parts do; it is
-// empty where there is nothing.
+// Obstacle returns what holds up the cluster as a whole, whatever its parts do; empty
+// without an obstacle.
 func (c Cluster) Obstacle() string {
 	switch {
 	case c.Paused && c.Pause != nil:
@@ -54,8 +54,8 @@ func (c Cluster) Obstacle() string {
 	return ""
 }
 
-// leaving names what of a cluster that is being deleted is still there. Workers
-// go before the control plane.
+// leaving names the remains of a cluster that is being deleted. Workers go before the
+// control plane.
 func (c Cluster) leaving() string {
 	for _, part := range slices.Backward(c.Parts()) {
 		if len(part.Machines) > 0 {
@@ -68,7 +68,7 @@ func (c Cluster) leaving() string {
 	return "Cluster API to remove the cluster's last objects"
 }
 
-// Leaving names what of a part that is being removed is still there.
+// Leaving names the remains of a part that is being removed.
 func (p Part) Leaving() string {
 	text := fmt.Sprintf("%s: machines left: %d", p.Name, len(p.Machines))
 	m, ok := p.eldest(func(m Machine) bool { return m.Deleting })
@@ -94,12 +94,12 @@ func (p Part) Waiting() string {
 	return progress
 }
 
-// Count says how many machines the part has of those that are wanted, and how many
-// are still to be removed. As long as there are old machines it tells the updated
-// ones and all those that serve apart.
+// Count returns the progress of the part: how many of the wanted machines it has, and
+// how many are still to be removed. As long as there are old machines, it counts
+// updated and serving machines separately.
 func (p Part) Count() string { return p.count("", "") }
 
-// count is Count with the part's version behind what stands before it.
+// count is Count followed by the part's version.
 func (p Part) count(at, to string) string {
 	if p.Version.IsZero() {
 		at, to = "", ""
@@ -130,10 +130,9 @@ func machines(n int, which string) string {
 	return fmt.Sprintf("%d %smachines", n, which)
 }
 
-// why is what keeps the part from going on. A rollout has one machine after the
-// other: it waits for one that goes, else for one that comes, else for whatever
-// keeps the next one from being made. Old machines that are well are named when
-// there is nothing else to say.
+// why returns what holds up the part. A rollout has one machine after the other: it
+// waits for one that goes, else for one that comes, else for whatever keeps the next
+// one from being made. Healthy old machines are named if there is nothing else to say.
 func (p Part) why() string {
 	if m, ok := p.eldest(func(m Machine) bool { return m.Deleting }); ok {
 		return m.waiting(p.Version)

@@ -10,8 +10,8 @@ import (
 type Document struct {
 	file  string
 	lines map[string]int // path -> line; the empty path is the document itself
-	// unread has the paths of fields whose values could not be read; the empty
-	// path stands for the rest of the document.
+	// unread has the paths of fields whose values could not be read; the empty path
+	// means the rest of the document.
 	unread map[string]bool
 }
 

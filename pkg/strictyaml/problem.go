@@ -45,8 +45,8 @@ func (p Problem) String() string {
 	return place + ": " + p.Err.Error()
 }
 
-// Warning is about something that is read and not acted on, or that acts
-// otherwise than a reader would expect.
+// Warning is about something that is read and not acted on, or that acts in an
+// unexpected way.
 type Warning struct {
 	File string // as the user named it
 	Line int    // from 1; 0 where the place is not known
@@ -85,7 +85,7 @@ func (p Problems) Sort() {
 	})
 }
 
-// maxProblems bounds the problems of a file that are reported: nobody reads more.
+// maxProblems bounds the reported problems of a file.
 const maxProblems = 1000
 
 // OrNil returns the problems as an error, sorted, or nil where there are none. Of

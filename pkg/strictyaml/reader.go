@@ -188,7 +188,7 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, name func(string) 
 		at := child(path, FieldName(name(key.Value)))
 		switch line, twice := seen[name(key.Value)]; {
 		case key.Kind != yaml.ScalarNode:
-			// The fields beside it have been read.
+			// The other fields have been read.
 			r.problems = append(r.problems, NewProblem(r.document.file, key.Line, field.TypeInvalid(path, describe(key), "the name of a field must be text; write one, or remove it")))
 		case isMerge(key):
 			r.problem(key, field.Forbidden(at, "merging fields with << is not supported; write the fields out"))
@@ -201,7 +201,7 @@ func (r *reader) eachField(node *yaml.Node, path *field.Path, name func(string) 
 	}
 }
 
-// resolve returns the node that an alias stands for.
+// resolve returns the node of an alias.
 func resolve(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		return node.Alias
@@ -234,7 +234,7 @@ func describe(node *yaml.Node) string {
 // asWritten is the name of a field where any name may be.
 func asWritten(name string) string { return name }
 
-// fieldName returns the name of the field that a key stands for, or the key.
+// fieldName returns the name of the field of a key, or the key.
 func (r *reader) fieldName(written string, fields map[string]int) string {
 	if _, known := fields[written]; known || !r.foldsCase() {
 		return written

@@ -73,9 +73,9 @@ var (
 	tabIndent   = regexp.MustCompile(`^ *\t`)
 )
 
-// syntaxProblem returns why a file is not YAML. The library tells the line of some
-// mistakes only, and for others the one where the enclosing list or mapping
-// begins; so the line is the first one up to which there is this mistake.
+// syntaxProblem returns why a file is not YAML. The library reports the line of only
+// some mistakes, and for others the line where the enclosing list or mapping begins; so
+// the line is the first one up to which there is this mistake.
 func syntaxProblem(file string, data []byte, mistake error) Problem {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	line := 1 + sort.Search(len(lines)-1, func(i int) bool {

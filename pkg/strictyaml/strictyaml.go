@@ -22,7 +22,7 @@ type Options struct {
 	Rule Rule
 }
 
-// Result is what Read found out about a document besides its values.
+// Result has the findings of Read about a document other than its values.
 type Result struct {
 	Document Document
 	Problems Problems

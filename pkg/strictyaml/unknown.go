@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Verdict is what is done about a field that the Go type does not have.
+// Verdict says how a field is handled that the Go type does not have.
 type Verdict string
 
 // Verdicts on a field that the Go type does not have.

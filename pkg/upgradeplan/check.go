@@ -19,8 +19,7 @@ const (
 	workersStages      = "workersUpgrades"
 )
 
-// Exchange is a request for a plan and the plan that somebody answered with, as
-// they are written down.
+// Exchange is a request for a plan and its answer, as written in a file.
 type Exchange struct {
 	// FromControlPlane, FromWorkers and To are the versions of the request; that of
 	// the workers is empty where there are none.
@@ -44,8 +43,8 @@ func (e Exchange) String() string {
 	return fmt.Sprintf("the control plane through %s; %s", strings.Join(e.ControlPlane, ", "), workers)
 }
 
-// Check tells everything that Cluster API would refuse, and what to write instead.
-// Every path is that of a field of the request or the response.
+// Check reports everything that Cluster API would reject, and what to write instead.
+// Every path names a field of the request or the response.
 func Check(e Exchange) field.ErrorList {
 	c := checker{Exchange: e}
 	c.from = c.parse(field.NewPath(controlPlaneField), e.FromControlPlane)
@@ -71,7 +70,7 @@ type checker struct {
 	problems field.ErrorList
 }
 
-// stage is a version with the field that it stands in.
+// stage is a version with its field.
 type stage struct {
 	semver.Version
 	text string
@@ -98,7 +97,7 @@ func (c *checker) wrong(s stage, format string, args ...any) {
 	c.problems = append(c.problems, field.Invalid(s.path, s.text, fmt.Sprintf(format, args...)))
 }
 
-// noOrder is what Cluster API calls two builds of one patch that have no order.
+// noOrder is Cluster API's result for two builds of one patch that have no order.
 const noOrder = 2
 
 // compare is negative, 0 or positive where a is older than b, the same or newer, and

@@ -1,7 +1,6 @@
-// Package upgradeplan knows Cluster API's GenerateUpgradePlan: it makes upgrade
-// plans from the releases there are and a policy, and checks those that others made.
-// The rules are those of Cluster API's book, "Implementing Upgrade Plan Runtime
-// Extensions". It is pure.
+// Package upgradeplan implements Cluster API's GenerateUpgradePlan: it makes upgrade
+// plans from releases and a policy, and checks plans of others. The rules are those of
+// Cluster API's book, "Implementing Upgrade Plan Runtime Extensions". It is pure.
 package upgradeplan
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
-// Request is what a plan is asked for.
+// Request is the request for a plan.
 type Request struct {
 	// ControlPlane is the version that the control plane has.
 	ControlPlane v1alpha1.Version
@@ -62,9 +61,9 @@ func ParseRequest(controlPlane, workers, target string) (Request, error) {
 
 // Releases are the versions that there are, in any order.
 type Releases struct {
-	// Known are those that may be asked for.
+	// Known are the versions that may be asked for.
 	Known []v1alpha1.Version
-	// Offered are those of them that the way to another version may lead through.
+	// Offered are the known versions that may be intermediate versions.
 	Offered []v1alpha1.Version
 	// With says what else they have; empty where that is nothing.
 	With string
@@ -169,7 +168,7 @@ func avoided(versions []v1alpha1.Version, minor v1alpha1.Minor) string {
 	return " without " + strings.Join(texts, ", ") + " (setting " + AvoidSetting + ")"
 }
 
-// throughSteps are the versions that workers go through; none where Cluster API may
+// throughSteps returns the versions that workers go through; none if Cluster API may
 // choose, or there is nothing to do.
 func throughSteps(request Request, controlPlane []v1alpha1.Version, policy Policy) []v1alpha1.Version {
 	if request.Workers.IsZero() || request.Workers == request.Target {

@@ -84,8 +84,7 @@ func extraArgs(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// argumentOwner sets arguments of the API server. A name with a * at its end
-// stands for all that begin like it.
+// argumentOwner sets arguments of the API server. A name that ends in * is a prefix.
 type argumentOwner struct {
 	names  []string
 	remedy string
@@ -169,7 +168,7 @@ func documents(text string) int {
 	}
 }
 
-// yamlMistake is what a YAML library says, on one line and without its preamble.
+// yamlMistake returns the error of a YAML library on one line and without its preamble.
 func yamlMistake(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	for _, preamble := range []string{"error converting YAML to JSON: ", "yaml: ", "unmarshal errors: "} {

@@ -50,8 +50,8 @@ func MissingArtifacts(config *v1alpha1.Config, p plan.Plan, bundles *versionsbun
 	return findings
 }
 
-// nodeImages returns for which of the versions that a plan brings about the
-// bundles know no image of the provider's machines.
+// nodeImages returns reasons for the versions of a plan without an image of the
+// provider's machines in the bundles.
 func nodeImages(config *v1alpha1.Config, versions []v1alpha1.Version, bundles *versionsbundle.Bundles) []string {
 	var reasons []string
 	needs := Needs(config)
@@ -63,8 +63,8 @@ func nodeImages(config *v1alpha1.Config, versions []v1alpha1.Version, bundles *v
 	return reasons
 }
 
-// join tells why new machines of a group could not join a control plane at
-// another minor; it is empty where they can.
+// join returns why new machines of a group could not join a control plane at another
+// minor; empty if they can.
 func join(config *v1alpha1.Config, group string, controlPlane, version v1alpha1.Version, bundles *versionsbundle.Bundles) string {
 	release, _ := bundles.Release(controlPlane) // one that is not known has no download
 	if version.Minor() == controlPlane.Minor() || !joining(config).LacksKubeadm(release) {
@@ -85,7 +85,7 @@ func Needs(config *v1alpha1.Config) versionsbundle.Needs {
 	return needs
 }
 
-// joining is what machines need of a release that join at an older minor.
+// joining returns what machines that join at an older minor need from a release.
 func joining(config *v1alpha1.Config) versionsbundle.Needs {
 	if config.Docker == nil {
 		return versionsbundle.Needs{}

@@ -16,10 +16,10 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// Class checks a valid spec against the ClusterClass that it names. provider is
-// the one that the class was generated for; it is empty for a class of the
-// user's own. variables are those of the Cluster that is made of the spec, and
-// said is what Cluster API says about that Cluster. The error is of type Refused.
+// Class checks a valid spec against the ClusterClass that it names. provider is the one
+// that the class was generated for; it is empty for a user's own class. variables are
+// those of the Cluster that is rendered from the spec, and said are Cluster API's
+// errors about that Cluster. The error is of type Refused.
 func Class(config *v1alpha1.Config, class *clusterv1.ClusterClass, provider string, variables GivenVariables, said field.ErrorList) error {
 	c := classCheck{config: config, class: class, definitions: map[string]clusterv1.ClusterClassStatusVariableDefinition{}}
 	for _, variable := range class.Status.Variables {
@@ -41,10 +41,10 @@ func Class(config *v1alpha1.Config, class *clusterv1.ClusterClass, provider stri
 
 // GivenVariables are the names of the variables that a Cluster sets.
 type GivenVariables struct {
-	// Cluster are those for the cluster as a whole: only these are what a class
-	// requires.
+	// Cluster are the variables of the cluster as a whole: a class can require only
+	// these.
 	Cluster []string
-	// Anywhere are those for the cluster or for parts of it.
+	// Anywhere are the variables of the cluster or of parts of it.
 	Anywhere []string
 }
 
@@ -134,8 +134,7 @@ func (c classCheck) unknown(variables []string) (errs field.ErrorList, meant []s
 	return errs, meant
 }
 
-// ofTheSpec is about a variable that nobody has written: fields of the spec mean
-// it.
+// ofTheSpec returns an error about a variable that fields of the spec set.
 func (c classCheck) ofTheSpec(detail string) *field.Error {
 	return field.Invalid(field.NewPath("spec", "clusterClass", "name"), c.class.Name,
 		detail+"; make the class anew with 'clusterctl-x generate clusterclass', or leave these fields out")
@@ -168,8 +167,8 @@ var (
 	groupField           = regexp.MustCompile(`^spec\.topology\.workers\.machineDeployments\[([^\]]*)\]\.(.*)$`)
 )
 
-// values are what Cluster API says besides the rules above, at the paths of the
-// user's file.
+// values returns Cluster API's errors other than those of the rules above, at the paths
+// of the user's file.
 func (c classCheck) values(said field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
 	for _, err := range fewestWords(said) {

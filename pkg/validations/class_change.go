@@ -60,7 +60,7 @@ func kindOrNone(reference clusterv1.ClusterClassTemplateReference) string {
 	return "a " + strings.TrimSuffix(reference.Kind, "Template")
 }
 
-// Admission is what the API server says against the Cluster that is made of a
+// Admission returns the API server's errors about the Cluster that is rendered from a
 // spec, at the paths of the user's file. The error is of type Refused.
 func Admission(config *v1alpha1.Config, causes []metav1.StatusCause) error {
 	c := classCheck{config: config}
@@ -75,8 +75,8 @@ func Admission(config *v1alpha1.Config, causes []metav1.StatusCause) error {
 	return Refused{config.Locate(v1alpha1.ClusterKind, errs)}
 }
 
-// ofTopology is what Cluster API says against a topology in its own words, at a
-// path of the user's file.
+// ofTopology returns Cluster API's own error about a topology, at a path of the user's
+// file.
 func ofTopology(said field.Error, at string) *field.Error {
 	said.Field = at
 	if at == "spec.kubernetesVersion" {
@@ -87,7 +87,7 @@ func ofTopology(said field.Error, at string) *field.Error {
 	return &said
 }
 
-// OfCause is what an API server says about one field.
+// OfCause returns an API server's error about one field.
 func OfCause(cause metav1.StatusCause) *field.Error {
 	known := field.ErrorType(cause.Type)
 	if slices.Contains([]metav1.CauseType{"", metav1.CauseTypeTypeInvalid, metav1.CauseTypeForbidden}, cause.Type) {
@@ -107,8 +107,8 @@ func mayFollow(version, before v1alpha1.Version) bool {
 	return err == nil && otherErr == nil && capiversion.Compare(is, was, capiversion.WithBuildTags()) > 0
 }
 
-// ClassVersions checks the versions of a ClusterClass. The first mistake makes
-// others of what follows, so that it is told alone.
+// ClassVersions checks the versions of a ClusterClass. It returns only the first error,
+// which others may follow from.
 func ClassVersions(texts []string) field.ErrorList {
 	versions := make([]v1alpha1.Version, len(texts))
 	wrong := func(i int, detail string) field.ErrorList {
@@ -138,9 +138,8 @@ func ClassVersions(texts []string) field.ErrorList {
 // keyOfGroup is where a Cluster says the class of a group.
 var keyOfGroup = regexp.MustCompile(`^spec\.topology\.workers\.machineDeployments\[([^\]]*)\]\.class$`)
 
-// ClassChange is what a cluster cannot take of a changed class: said are the
-// errors of Cluster API about the Cluster. Their places here are those of the
-// class.
+// ClassChange returns why a cluster cannot take a changed class. said are the errors of
+// Cluster API about the Cluster; their paths here are those of the class.
 func ClassChange(cluster *clusterv1.Cluster, after *clusterv1.ClusterClass, said field.ErrorList) field.ErrorList {
 	const remedy = "; change the cluster first, or let the class keep accepting its value"
 	spec := field.NewPath("spec")
@@ -206,7 +205,7 @@ func toValue(err *field.Error) string {
 	return " to " + text
 }
 
-// against is what Cluster API says against a value.
+// against returns Cluster API's objection to a value.
 func against(err *field.Error) string {
 	if err.Type == field.ErrorTypeNotSupported {
 		return "not one of the " + err.Detail

@@ -94,8 +94,8 @@ func fieldsForm(schema clusterv1.JSONSchemaProps) string {
 // step of a path inside of a value: a field, or an index or key.
 var step = regexp.MustCompile(`^\.([^.\[]+)|^\[([^\]]*)\]`)
 
-// schemaAt is the schema of what stands at a path inside of a value. It is empty
-// where the schema does not say.
+// schemaAt returns the schema at a path inside of a value; empty if the schema does not
+// say.
 func schemaAt(schema clusterv1.JSONSchemaProps, path string) clusterv1.JSONSchemaProps {
 	for path != "" {
 		m := step.FindStringSubmatch(path)
@@ -123,8 +123,8 @@ var (
 	wrongType = regexp.MustCompile(`^must be of type ([^:]+): "(.*)"$`)
 )
 
-// value is what Cluster API says about a value that the user has written, with
-// what the class takes instead.
+// value returns Cluster API's error about a value of the user, with the values that the
+// class accepts.
 func (c classCheck) value(err *field.Error, at, rest string, schema clusterv1.JSONSchemaProps) *field.Error {
 	said := *err
 	said.Field, said.BadValue = at, field.OmitValueType{}
@@ -144,7 +144,7 @@ func (c classCheck) value(err *field.Error, at, rest string, schema clusterv1.JS
 	return &said
 }
 
-// shorter is what Cluster API says against a value, in fewer words.
+// shorter shortens Cluster API's objection to a value.
 func shorter(detail string) string {
 	return wrongType.ReplaceAllString(inBody.ReplaceAllString(strings.TrimSuffix(detail, "."), ""), "must be of type $1, not $2")
 }

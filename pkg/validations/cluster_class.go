@@ -13,12 +13,12 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// oldestManaged is the first minor whose API servers are told the same of a KMS
-// plugin as all later ones: a class has one value for them.
+// oldestManaged is the first minor whose API servers get the same configuration of a
+// KMS plugin as all later ones: a class has one value for them.
 var oldestManaged = v1alpha1.Minor{Major: 1, Minor: 29} //nolint:gochecknoglobals // a constant
 
-// What the topology of Cluster API's Cluster can hold. Fields of the spec become
-// variables beside those that the user gives.
+// Limits of the topology of a Cluster. Fields of the spec become variables in addition
+// to those of the user.
 const (
 	maxManagedGroups = 2000
 	maxClassLength   = 256 // of the class of a group, and of the name of a variable

@@ -11,8 +11,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// interfaces are names of network interfaces, as the kernel allows them, with
-// commas between. A + at the end stands for any text.
+// interfaces matches names of network interfaces, as the kernel allows them, separated
+// by commas. A + at the end matches any text.
 func interfaces() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,15}(,[A-Za-z0-9_.+-]{1,15})*$`)
 }

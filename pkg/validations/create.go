@@ -14,8 +14,8 @@ type Resolved struct {
 	Config   *v1alpha1.Config
 	Versions v1alpha1.ClusterVersions
 	Set      versionsbundle.Set
-	// Warnings are those of decoding and those about what a valid spec asks for
-	// and does not get.
+	// Warnings are those of decoding, and those about what a valid spec asks for and
+	// does not get.
 	Warnings []strictyaml.Warning
 }
 

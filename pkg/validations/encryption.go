@@ -15,7 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// maxSocketPath is what the kernel takes as the path of a socket.
+// maxSocketPath is the kernel's limit for the path of a socket.
 const maxSocketPath = 107
 
 var (

@@ -61,9 +61,8 @@ func OIDC(config *v1alpha1.OIDCConfig) field.ErrorList {
 	)
 }
 
-// requiredClaims are at most one: an argument of the API server stands once in
-// Cluster API's objects. There it reads claim=value, and a comma would begin
-// another claim.
+// requiredClaims allows at most one claim: Cluster API's objects have an argument of
+// the API server once, which reads claim=value, and a comma would begin another claim.
 func requiredClaims(claims []v1alpha1.RequiredClaim, path *field.Path) field.ErrorList {
 	if len(claims) > 1 {
 		return field.ErrorList{tooMany(path, len(claims), "must have at most one; remove the others")}

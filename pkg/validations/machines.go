@@ -9,7 +9,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// maxStackedMembers of etcd are what its authors recommend as the most.
+// maxStackedMembers is the largest number of members that etcd's authors recommend.
 const maxStackedMembers = 7
 
 // maxFailureDomain is the length of the name that Cluster API's machines can hold.

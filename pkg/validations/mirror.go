@@ -70,8 +70,8 @@ func unmirrored(config *v1alpha1.Config, set versionsbundle.Set) []strictyaml.Wa
 	}}
 }
 
-// addOnRegistries are those of the images in the add-ons that clusterctl-x installs
-// for the spec (config/addons).
+// addOnRegistries returns the registries of the images in the add-ons that clusterctl-x
+// installs for the spec (config/addons).
 func addOnRegistries(config *v1alpha1.Config) []string {
 	var registries []string
 	if plugin := config.Cluster.Spec.ClusterNetwork.CNIConfig; plugin != nil {
@@ -111,7 +111,7 @@ func ociNamespaces(namespaces []v1alpha1.OCINamespace, path *field.Path) field.E
 	return errs
 }
 
-// certificates are in PEM, with comments. What is wrong is told without its
+// certificates checks certificates in PEM, with comments. Errors do not have their
 // text: it may be a key.
 func certificates(text string, path *field.Path) field.ErrorList {
 	const remedy = "; use the certificate of the mirror's authority, which begins with -----BEGIN CERTIFICATE-----"

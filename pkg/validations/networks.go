@@ -12,11 +12,11 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// What kubeadm asks of the networks of services and pods (its
-// validation.ValidateNetworking). An API server allocates service addresses
-// from a bitmap of at most 20 bits, and kubeadm wants at least 10 of them. Each
-// node gets a part of the network of pods, of the size that the controller
-// manager gives by itself unless it is told one; there may be 2^16 of these.
+// Limits of kubeadm for the networks of services and pods (its
+// validation.ValidateNetworking). An API server allocates service addresses from a
+// bitmap of at most 20 bits, and kubeadm wants at least 10 of them. Each node gets a
+// part of the network of pods, of the controller manager's default size unless the spec
+// sets one; there may be 2^16 of these.
 const (
 	maxServiceBits = 20
 	minServiceBits = 4

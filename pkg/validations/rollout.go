@@ -57,7 +57,7 @@ func workerRollout(strategy *v1alpha1.WorkerRolloutStrategy, path *field.Path) f
 	return errs
 }
 
-// givenCount is a number, or what it is by default.
+// givenCount returns a number, or its default.
 func givenCount(given *int, byDefault int, path *field.Path) (int, field.ErrorList) {
 	if given == nil {
 		return byDefault, nil

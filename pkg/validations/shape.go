@@ -17,8 +17,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// shape is what a value of another program's object may look like: it has
-// fields, or is a list, a map, or one value of a type.
+// shape is the form of a value in another program's object: it has fields, or is a
+// list, a map, or one value of a type.
 type shape struct {
 	Fields map[string]*shape `json:"fields,omitempty"`
 	Items  *shape            `json:"items,omitempty"`

@@ -12,8 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// Refused are problems of a spec that are none by themselves: the cluster that
-// is there does not allow what it asks for.
+// Refused are problems of a valid spec that the existing cluster does not allow.
 type Refused struct{ strictyaml.Problems }
 
 // Update checks what a valid spec changes of a cluster that is there. floor are
@@ -103,8 +102,8 @@ func immutable(before, after *v1alpha1.Cluster) field.ErrorList {
 	return errs
 }
 
-// datacenterKind is that of a spec; empty where a ClusterClass has machines made:
-// Cluster API looks whether another one may.
+// datacenterKind returns the kind of the datacenter of a spec; empty if a ClusterClass
+// determines the infrastructure, which Cluster API checks.
 func datacenterKind(spec v1alpha1.ClusterSpec) string {
 	if spec.ClusterClass != nil {
 		return ""

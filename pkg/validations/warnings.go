@@ -12,8 +12,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// Warnings are about what a valid spec asks for and does not get, and about
-// what it needs beside it.
+// Warnings returns the warnings about what a valid spec asks for and does not get, and
+// about what else it needs.
 func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
 	var warnings []strictyaml.Warning
 	warn := func(path *field.Path, text string) {

@@ -1,5 +1,5 @@
-// Package versionsbundle knows which exact versions of Kubernetes there are
-// and what belongs to each: images, node images, kubeadm.
+// Package versionsbundle has the exact versions of Kubernetes and what belongs to each:
+// images, node images, kubeadm.
 package versionsbundle
 
 import (
@@ -39,7 +39,7 @@ func (b *Bundles) OfClass(class string, versions []v1alpha1.Version) *Bundles {
 	return bundles
 }
 
-// VersionOnly is a release of which nothing but the version is known.
+// VersionOnly returns a release of which only the version is known.
 func VersionOnly(version v1alpha1.Version) Release {
 	return Release{Version: version, VersionOnly: true}
 }

@@ -11,7 +11,7 @@ type Image string
 
 const imageForm = "an image with repository and tag and without digest, such as registry.k8s.io/pause:3.10"
 
-// A digest has no place in what kubeadm is told: repository and tag.
+// kubeadm's configuration has no field for a digest: only repository and tag.
 var imagePattern = regexp.MustCompile(`^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)+:[a-zA-Z0-9_][a-zA-Z0-9_.-]*$`)
 
 // UnmarshalText reads a reference, which must have a tag and a path.
@@ -23,19 +23,19 @@ func (i *Image) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Tag is what follows the last colon of the name.
+// Tag returns the part after the last colon of the name.
 func (i Image) Tag() string {
 	name := string(i)[strings.LastIndexByte(string(i), '/')+1:]
 	_, tag, _ := strings.Cut(name, ":")
 	return tag
 }
 
-// Repository is what stands before the name: registry and path.
+// Repository returns the part before the name: registry and path.
 func (i Image) Repository() string {
 	return string(i)[:max(strings.LastIndexByte(string(i), '/'), 0)]
 }
 
-// Registry is what stands before the first slash, with its port if it has one.
+// Registry returns the part before the first slash, with its port if it has one.
 func (i Image) Registry() string {
 	registry, _, _ := strings.Cut(string(i), "/")
 	return registry

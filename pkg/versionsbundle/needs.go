@@ -6,8 +6,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// Needs is what the machines of a cluster need of a release. The zero value is
-// for machines that need nothing.
+// Needs says what the machines of a cluster need from a release. The zero value is for
+// machines that need nothing.
 type Needs struct {
 	// NodeImage is the provider whose machines are made from a node image; empty
 	// for one that has no images.
@@ -44,7 +44,7 @@ func (n Needs) lack(r Release) int {
 	return lack
 }
 
-// least are those releases of one minor that lack the least.
+// least returns the releases of one minor that lack the least.
 func (n Needs) least(releases []Release) []Release {
 	if len(releases) == 0 {
 		return nil
@@ -76,8 +76,9 @@ func (b *Bundles) Offered(needs Needs) []v1alpha1.Version {
 	return versions
 }
 
-// Usable are the releases that machines can be made of, oldest first: of each minor
-// those with a node image, and all of it where none has one. The kept ones stay.
+// Usable returns the releases that machines can be made with, oldest first: those of
+// each minor with a node image, or all of the minor if none has one. The kept ones
+// stay.
 func (b *Bundles) Usable(needs Needs, kept []v1alpha1.Version) []Release {
 	all := b.Releases()
 	return slices.DeleteFunc(slices.Clone(all), func(r Release) bool {

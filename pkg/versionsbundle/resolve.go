@@ -98,7 +98,7 @@ type resolver struct {
 	listed string
 }
 
-// resolve returns the zero version where there is an error.
+// resolve returns the zero version on an error.
 func (r *resolver) resolve(wanted v1alpha1.KubernetesVersion, running, limit v1alpha1.Version, path *field.Path) v1alpha1.Version {
 	if wanted.IsZero() {
 		r.errs = append(r.errs, field.Required(path, "a version of Kubernetes such as \"1.34\"; "+r.available(path)))

@@ -8,8 +8,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
-// ClassPlan writes what a change of a ClusterClass makes of each cluster that
-// uses it.
+// ClassPlan writes the effect of a change of a ClusterClass on each cluster that uses
+// it.
 func (s Style) ClassPlan(w io.Writer, p plan.ClassPlan) error {
 	var b strings.Builder
 	name := p.Metadata.Namespace + "/" + p.Metadata.Name

@@ -105,7 +105,8 @@ func fromTo(kind plan.Kind, from, to v1alpha1.Version, changes []string) string 
 	}
 }
 
-// machines says how many the move of a group takes; under way are those still to do.
+// machines returns the number of machines in the move of a group; for a move under way,
+// the remaining ones.
 func machines(g plan.Group) string {
 	still := ""
 	if g.UnderWay {

@@ -77,8 +77,8 @@ func (p *Progress) Show(cluster state.Cluster) {
 type upgrade struct {
 	plan plan.Plan
 	step int // index of the step under way; the number of steps at the end
-	// left is true where the plan is what is left of one, and its first step the
-	// one under way.
+	// left is true if the plan is the rest of one, and its first step the one under
+	// way.
 	left bool
 }
 
@@ -103,7 +103,7 @@ func (p *Progress) ShowLeft(left plan.Plan, cluster state.Cluster) {
 	p.Show(cluster)
 }
 
-// title of the step under way; it is empty where there is none.
+// title returns the title of the step under way; empty without one.
 func (p *Progress) title() string {
 	switch {
 	case p.upgrade == nil:
@@ -197,13 +197,13 @@ func (p *Progress) lines() {
 	} else if p.said["topology"] != "" {
 		p.say("topology", "Cluster API reconciles the topology again")
 	}
-	// What ends a step is told before the next one.
+	// The end of a step is printed before the next one.
 	if title := p.title(); title != "" {
 		p.say("step", title)
 	}
 }
 
-// partLine says in one line how far a part is.
+// partLine returns the progress of a part in one line.
 func (p *Progress) partLine(part state.Part) string {
 	if p.latest.Deleting {
 		return fmt.Sprintf("%s: machines left: %d", part.Name, len(part.Machines))
@@ -237,7 +237,7 @@ func (p *Progress) heartbeat(now time.Time) {
 	}
 }
 
-// write drops the error: the cluster's way goes on whether or not it is shown.
+// write drops the error: the upgrade continues whether or not it is shown.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.w, text) }
 
 func (p *Progress) elapsed(now time.Time) time.Duration { return now.Sub(p.started).Round(time.Second) }
@@ -263,8 +263,8 @@ func (p *Progress) redraw() {
 	p.write(b.String())
 }
 
-// block is what is drawn: the parts, those that are not done first where not
-// all of them fit, and what is being waited for.
+// block returns the lines to draw: the parts, unfinished ones first if not all of them
+// fit, and what the cluster waits for.
 func (p *Progress) block(now time.Time) []string {
 	var lines, settled []string
 	if title := p.title(); title != "" {
@@ -292,12 +292,12 @@ func (p *Progress) block(now time.Time) []string {
 	return lines
 }
 
-// clusterEvent is what is written for each change in mode JSON.
+// clusterEvent is the event for each change in mode JSON.
 type clusterEvent struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Step is the number of an upgrade's step under way, from 1, and Steps how
-	// many there are; 0 where there is no upgrade.
+	// Step is the number of the upgrade's step under way, from 1, and Steps the number
+	// of steps; 0 without an upgrade.
 	Step    int           `json:"step,omitempty"`
 	Steps   int           `json:"steps,omitempty"`
 	Done    bool          `json:"done"`

@@ -24,7 +24,8 @@ func WaitingFor(p rollout.Status) string {
 	return ""
 }
 
-// Left says what goes on by itself, and what waits for the command to be run again.
+// Left describes what continues by itself, and what waits for the command to be run
+// again.
 func Left(p rollout.Status) string {
 	const again = "run the same command again to continue"
 	if p.Step >= len(p.Plan.Steps) && p.Cluster.Held != nil {
@@ -53,7 +54,7 @@ func Left(p rollout.Status) string {
 	return text + ": " + again
 }
 
-// goingOn are the steps, or parts of one, that go on by themselves, and those
+// goingOn returns the steps, or parts of one, that continue by themselves, and those
 // that wait.
 func goingOn(p rollout.Status) (goesOn, later []string) {
 	for i, step := range p.Plan.Steps[p.Step:] {

@@ -53,7 +53,7 @@ const (
 	reset  = "\x1b[0m"
 )
 
-// mark stands before something.
+// mark is a symbol in front of a line.
 type mark string
 
 const (
@@ -62,7 +62,7 @@ const (
 	unwell   mark = "✗"
 )
 
-// markOf is that of something that is done, or else unwell, or merely not done yet.
+// markOf returns the mark of something that is done, unwell, or not done yet.
 func markOf(isDone, isUnwell bool) mark {
 	switch {
 	case isDone:

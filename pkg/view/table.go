@@ -99,7 +99,7 @@ func stays(c state.Cluster, group state.Part) string {
 	return ""
 }
 
-// phase is that of a cluster, with the pause where it is paused.
+// phase returns the phase of a cluster, with its pause.
 func phase(c state.Cluster) string {
 	switch {
 	case c.Pause != nil:

@@ -18,12 +18,12 @@ import (
 // not ready always are.
 const maxListed = 10
 
-// Described is what there is to say about a cluster.
+// Described is the description of a cluster.
 type Described struct {
 	state.Cluster
-	// Lags say what it means that groups are behind.
+	// Lags are the groups behind the control plane, and what follows.
 	Lags []plan.Lag `json:"lags,omitempty"`
-	// Postponed says what waits for groups that are told to wait.
+	// Postponed describes changes that wait for deferred groups.
 	Postponed []string `json:"frozen,omitempty"`
 	// Unreached are the detached groups that the latest changes of the ClusterClass
 	// have not reached.
@@ -41,8 +41,8 @@ type Variable struct {
 	Default  bool            `json:"default,omitempty"`
 }
 
-// Tree writes the parts of a cluster and their machines, with the reason for
-// whatever is not ready, and what it means that groups are behind or told to wait.
+// Tree writes the parts of a cluster and their machines, why anything is not ready, and
+// what follows from groups that are behind or deferred.
 func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 	cluster, lags := described.Cluster, described.Lags
 	var b strings.Builder

@@ -10,8 +10,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// fieldRule is what is done about a field that EKS Anywhere has and that
-// clusterctl-x does not act on.
+// fieldRule handles a field that EKS Anywhere has and clusterctl-x does not act on.
 type fieldRule struct {
 	warning bool   // else it is an error
 	text    string // says what to do
@@ -39,7 +38,7 @@ func off(node *yaml.Node) bool {
 	return node.Decode(&on) == nil && !on
 }
 
-// disabled reports whether a mapping says that what it configures is not wanted.
+// disabled reports whether a mapping disables what it configures.
 func disabled(node *yaml.Node) bool {
 	var config struct {
 		Disable bool `yaml:"disable"`

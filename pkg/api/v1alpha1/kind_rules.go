@@ -42,9 +42,9 @@ func providerOfKind(kind string) (string, bool) {
 	return provider, is
 }
 
-// tellProvider tells of a file for another infrastructure provider in one line
-// instead of one for everything in it that belongs to the provider: taking all of
-// it away would make another cluster.
+// tellProvider reports a file for another infrastructure provider as one problem,
+// instead of one for everything in it that belongs to the provider: removing all of
+// that would make another cluster.
 func (d *decoder) tellProvider() {
 	provider, other := d.otherProvider()
 	if !other {

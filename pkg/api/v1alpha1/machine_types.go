@@ -187,8 +187,8 @@ type MachineHealthCheck struct {
 	MaxUnhealthy *IntOrPercent `json:"maxUnhealthy,omitempty"`
 }
 
-// NodeStartup is the longest time that a new machine of a worker node group has until its
-// node is there, after defaulting; 0 where there is no limit.
+// NodeStartup returns the longest time that a new machine of a worker node group may
+// take until its node exists, after defaulting; 0 without a limit.
 func (s ClusterSpec) NodeStartup() time.Duration {
 	var longest time.Duration
 	for _, group := range s.WorkerNodeGroupConfigurations {

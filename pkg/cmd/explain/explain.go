@@ -1,4 +1,4 @@
-// Package explain says what the fields of a cluster spec are.
+// Package explain explains the fields of a cluster spec.
 package explain
 
 import (

@@ -1,4 +1,4 @@
-// Package generate writes manifests, ClusterClasses and files to begin with.
+// Package generate writes manifests, ClusterClasses and files to start from.
 package generate
 
 import (

@@ -1,4 +1,4 @@
-// Package hold holds up the upgrades of clusters, and lets them go on.
+// Package hold holds the upgrades of clusters, and releases them.
 package hold
 
 import (

@@ -1,4 +1,4 @@
-// Package serve answers Cluster API.
+// Package serve serves Cluster API's runtime hooks.
 package serve
 
 import (

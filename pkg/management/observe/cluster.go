@@ -1,5 +1,5 @@
-// Package observe reads what there is of clusters on a management cluster, as states with
-// the reason of each wait, drain and failure on one line.
+// Package observe reads the state of clusters on a management cluster, with the reason
+// of each wait, drain and failure on one line.
 package observe
 
 import (
@@ -71,7 +71,7 @@ func (s *snapshot) readRest(ctx context.Context, live client.Client) error {
 	return errors.Join(s.readOther(ctx, live), s.readFailed(ctx, live))
 }
 
-// read reads the objects of one cluster. It is a NotFound error where there is none.
+// read reads the objects of one cluster. The error is NotFound if there is none.
 func read(ctx context.Context, reader client.Reader, key client.ObjectKey) (snapshot, error) {
 	var cluster clusterv1.Cluster
 	if err := reader.Get(ctx, key, &cluster); err != nil {

@@ -17,8 +17,8 @@ func Holds(cluster *clusterv1.Cluster) []state.Hold {
 	return state.HoldsOf(client.ObjectKeyFromObject(cluster), cluster.Annotations)
 }
 
-// heldBy is the hold that a condition of the Cluster says its upgrade waits at; nil
-// where there is none, or it was lifted since.
+// heldBy returns the hold that, by a condition of the Cluster, its upgrade waits at;
+// nil if there is none, or it was lifted since.
 func heldBy(cluster *clusterv1.Cluster, holds []state.Hold) *state.Hold {
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha1.HeldCondition)
 	if condition == nil || condition.Status != metav1.ConditionTrue {

@@ -67,8 +67,8 @@ type contract struct {
 	} `json:"status"`
 }
 
-// otherControlPlane completes a control plane of another provider by what its
-// object says. Some providers have no machines.
+// otherControlPlane completes a control plane of another provider from its object. Some
+// providers have no machines.
 func otherControlPlane(part state.Part, object *unstructured.Unstructured) state.Part {
 	var c contract
 	part.Generation = object.GetGeneration()

@@ -175,9 +175,9 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	return part
 }
 
-// carryingOver says that fields which replace no machine have not reached the machines
-// of a set. Cluster API has written the sets when it is through with their
-// MachineDeployment, and the machines when it is through with their set.
+// carryingOver reports that in-place changes have not reached the machines of a set.
+// Cluster API has written the sets when it has finished their MachineDeployment, and
+// the machines when it has finished their set.
 func carryingOver(sets []clusterv1.MachineSet) string {
 	for _, set := range sets {
 		if set.Status.ObservedGeneration != set.Generation {
@@ -234,8 +234,7 @@ func setOf(machine clusterv1.Machine) string {
 	return ""
 }
 
-// upToDate reports whether the count of machines that are as they are to be is
-// the one that is wanted.
+// upToDate reports whether the count of up-to-date machines is the wanted one.
 func upToDate(count, wanted *int32) bool { return count != nil && int(*count) == replicas(wanted) }
 
 // others are the machines of the cluster that are part of no other part.

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 )
 
-// Reasons are what Cluster API's conditions say, on one line.
+// Reasons are the messages of Cluster API's conditions, on one line.
 
 // MaxReason is how many characters a reason may have, so that the line that it
 // ends up in can be read at a glance.
@@ -63,8 +63,8 @@ func blockedSet(sets []clusterv1.MachineSet) string {
 	return ""
 }
 
-// createError is why a machine could not be created. Cluster API tells it in the
-// conditions of its former API alone, and in events.
+// createError returns why a machine could not be created. Cluster API reports that only
+// in the conditions of its former API and in events.
 func createError(object string, conditions clusterv1.Conditions, conditionType clusterv1.ConditionType) string { //nolint:staticcheck // deprecated, and nothing took its place
 	i := slices.IndexFunc(conditions, func(c clusterv1.Condition) bool { //nolint:staticcheck // as above
 		return c.Type == conditionType && c.Status == corev1.ConditionFalse && c.Severity == clusterv1.ConditionSeverityError
@@ -94,7 +94,8 @@ func machineReason(m clusterv1.Machine) string {
 	case meta.IsStatusConditionTrue(m.Status.Conditions, clusterv1.MachineReadyCondition):
 		return ""
 	}
-	// Whoever would replace a sick machine says there why it does not.
+	// The controller that would replace an unhealthy machine says there why it does
+	// not.
 	remediation := Reason(m.Status.Conditions, clusterv1.MachineOwnerRemediatedCondition)
 	if remediation != "" {
 		remediation = "; remediation: " + remediation
@@ -118,9 +119,9 @@ func deletingReason(m clusterv1.Machine) string {
 	return message(m.Status.Conditions, clusterv1.MachineDeletingCondition)
 }
 
-// drain is line for what Cluster API says of a drain. What needs somebody to do
-// something stands first, and shorter: pods that cannot be evicted, and the
-// budgets that do not let them.
+// drain is line for Cluster API's message about a drain. What needs a user's action
+// comes first, and shorter: pods that cannot be evicted, and the budgets that do not
+// let them.
 func drain(message string) string {
 	lines := strings.Split(message, "\n")
 	pods := slices.DeleteFunc(lines[1:], func(line string) bool {

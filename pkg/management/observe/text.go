@@ -40,7 +40,7 @@ func firstItem(message string) []string {
 	return slices.Concat(head, worded)
 }
 
-// noise is what kubeadm writes beside its errors: warnings, advice, and the heading of
+// noise is kubeadm's output other than its errors: warnings, advice, and the heading of
 // a list.
 var noise = regexp.MustCompile(`\[WARNING |To see the stack trace|If you know what you are doing|Some fatal errors occurred:$|\* [WI]\d{4} \d\d:`)
 
@@ -80,8 +80,8 @@ func line(lines []string, room int) string {
 	return text
 }
 
-// blank is what separates words; conditions hold what failed programs wrote, so
-// that is more than spaces.
+// blank reports whether a rune separates words. Conditions hold the output of failed
+// programs, so that is more than spaces.
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // shorten takes words out of the middle of a text: errors begin with what was

@@ -71,7 +71,7 @@ func pauseSeen(conditions []metav1.Condition, name string, generation int64) boo
 		(condition.Reason == clusterv1.PausedReason || condition.Reason == clusterv1.ClusterTopologyReconcilePausedReason)
 }
 
-// pauseOf is what clusterctl-x paused a cluster for.
+// pauseOf returns the pause that clusterctl-x set on a cluster; nil without one.
 func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
 	text, marked := cluster.Annotations[v1alpha1.PauseAnnotation]
 	if !marked {
@@ -90,7 +90,7 @@ func UpgradePending(cluster *clusterv1.Cluster) bool {
 	return slices.Contains(pendingHooks(cluster), runtimecatalog.HookName(runtimehooksv1.AfterClusterUpgrade))
 }
 
-// pendingHooks are those that Cluster API has yet to call, sorted.
+// pendingHooks returns the hooks that Cluster API has yet to call, sorted.
 func pendingHooks(cluster *clusterv1.Cluster) []string {
 	text := cluster.Annotations[runtimev1.PendingHooksAnnotation]
 	if text == "" {

@@ -1,6 +1,6 @@
-// Package topology says what Cluster API makes of a cluster from a ClusterClass,
-// by Cluster API's own functions: the objects of its parts, the values of its
-// variables, and the steps of an upgrade. It writes nothing.
+// Package topology computes what Cluster API generates for a cluster from a
+// ClusterClass, with Cluster API's own functions: the objects of its parts, the values
+// of its variables, and the steps of an upgrade. It writes nothing.
 package topology
 
 import (
@@ -98,7 +98,7 @@ func newGenerateError(class, cluster string, err error) error {
 	return e
 }
 
-// template is that of a reference; a copy, since it is changed.
+// template returns a copy of the template that a reference names.
 func (c Class) template(reference clusterv1.ClusterClassTemplateReference) (*unstructured.Unstructured, error) {
 	for _, template := range c.Templates {
 		if template.GetKind() == reference.Kind && template.GetName() == reference.Name {
@@ -168,8 +168,8 @@ func WithStatus(class *clusterv1.ClusterClass) *clusterv1.ClusterClass {
 	return class
 }
 
-// External reports whether patches of the class come from runtime extensions,
-// which nobody but Cluster API asks.
+// External reports whether patches of the class come from runtime extensions, which
+// only Cluster API calls.
 func (c Class) External() bool {
 	for _, patch := range c.Spec.Patches {
 		if patch.External != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
-// noCache stands in the place of the connections to clusters, which only
-// MachinePools with machines need.
+// noCache replaces the connections to clusters, which only MachinePools with machines
+// need.
 type noCache struct{ clustercache.ClusterCache }
 
 // kinds answers for an API server about the contract that kinds keep. Providers
@@ -54,7 +54,7 @@ func Generate(ctx context.Context, class Class, cluster *clusterv1.Cluster) (Par
 	fresh := cluster.DeepCopy()
 	// One that is there has a control plane, which would be looked at.
 	fresh.Spec.ControlPlaneRef, fresh.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{}, clusterv1.ContractVersionedObjectReference{}
-	// MachinePools are nobody's here; what becomes of them is not told.
+	// MachinePools are not supported here, and not generated.
 	fresh.Spec.Topology.Workers.MachinePools, blueprint.Topology.Workers.MachinePools = nil, nil
 	s := scope.New(fresh)
 	s.Blueprint = blueprint

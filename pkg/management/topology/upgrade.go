@@ -124,8 +124,8 @@ func (r PathFinder) farthest(ctx context.Context, ends []v1alpha1.Version, contr
 	return plan.Segment{}, first
 }
 
-// keeps reports whether workers are never too old beside the control plane, nor
-// newer in a segment. What is too old at the beginning may stay so.
+// keeps reports whether workers are never too old for the control plane, nor newer, in
+// a segment. Workers that are too old at its start may stay so.
 func keeps(segment plan.Segment, policy skew.Policy, controlPlane, oldest v1alpha1.Version) error {
 	if oldest.IsZero() {
 		return nil
@@ -150,8 +150,8 @@ func (r PathFinder) planner() desiredstate.GetUpgradePlanFunc {
 	return Planner(r.Versions)
 }
 
-// Planner is how Cluster API plans upgrades for a class with some versions; without
-// any it goes one minor at most.
+// Planner returns the function by which Cluster API plans upgrades for a class with
+// some versions; without versions it goes one minor at most.
 func Planner(versions []v1alpha1.Version) desiredstate.GetUpgradePlanFunc {
 	if len(versions) == 0 {
 		return desiredstate.GetUpgradePlanOneMinor

@@ -13,9 +13,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
-// OtherThan returns the objects made of the templates of a class whose content is not
-// among the other parts, sorted by part. MachineDeployments and MachineHealthChecks come
-// from the topology itself and are not among them.
+// OtherThan returns the objects made from the templates of a class whose content is not
+// among the other parts, sorted by part. MachineDeployments and MachineHealthChecks
+// come from the topology itself and are left out.
 func (p Parts) OtherThan(other Parts) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, part := range slices.Sorted(maps.Keys(p)) {
