@@ -88,7 +88,7 @@ func (r Rendering) controlPlane(version v1alpha1.Version) []*unstructured.Unstru
 		Object("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", machine, "", nil),
 		Object("controlplane.cluster.x-k8s.io", "KubeadmControlPlane", "c", r.Labels[part], map[string]any{
 			"replicas": r.replicas(part), "version": version.String(),
-			"machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": reference("DevMachineTemplate", machine)}},
+			"machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", machine)}},
 		}),
 	}
 }
@@ -99,8 +99,8 @@ func (r Rendering) group(group string, version, controlPlane v1alpha1.Version) [
 	deployment := Object("cluster.x-k8s.io", "MachineDeployment", name, r.Labels[group], map[string]any{
 		"replicas": r.replicas(group), "template": map[string]any{"spec": map[string]any{
 			"version":           version.String(),
-			"bootstrap":         map[string]any{"configRef": reference("KubeadmConfigTemplate", template)},
-			"infrastructureRef": reference("DevMachineTemplate", template),
+			"bootstrap":         map[string]any{"configRef": reference("bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate", template)},
+			"infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", template),
 		}},
 	})
 	deployment.SetLabels(map[string]string{v1alpha1.WorkerNodeGroupLabel: group, "label": r.Labels[group]})
@@ -122,7 +122,9 @@ func (r Rendering) replicas(part string) int64 {
 	return 1
 }
 
-func reference(kind, name string) map[string]any { return map[string]any{"kind": kind, "name": name} }
+func reference(group, kind, name string) map[string]any {
+	return map[string]any{"apiGroup": group, "kind": kind, "name": name}
+}
 
 // Object is one of namespace ns.
 func Object(group, kind, name, label string, spec map[string]any) *unstructured.Unstructured {
