@@ -79,33 +79,9 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 			edit: func(s *clusterSpec) { s.version = "1.33" }, code: 3,
 			want: "refused.yaml:5: spec.kubernetesVersion: Invalid value: \"1.33\": the control plane runs v1.34.1 and cannot be downgraded; use v1.34.1 or newer\n",
 		},
-		"downgrade of a group": {
-			edit: func(s *clusterSpec) { s.groups[1].version = "1.31" }, code: 3,
-			want: "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.31\": group md-1 runs v1.32.13 and cannot be downgraded; use v1.32.13 or newer\n",
-		},
 		"pin above the control plane": {
 			edit: func(s *clusterSpec) { s.groups[1].version = "1.35" }, code: 2,
 			want: "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.35\": group md-1 must not be newer than the control plane (v1.34.1); use 1.31 to v1.34.1, or change spec.kubernetesVersion\n",
-		},
-		"worker ahead by a patch": {
-			edit: func(s *clusterSpec) { s.groups[1].version = "1.34.2" }, code: 2,
-			want: "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"v1.34.2\": group md-1 must not be newer than the control plane (v1.34.1); use 1.31 to v1.34.1, or change spec.kubernetesVersion\n",
-		},
-		"pin too far behind": {
-			edit: func(s *clusterSpec) { s.version = "1.36" }, code: 2,
-			want: "refused.yaml:15: spec.workerNodeGroupConfigurations[1].kubernetesVersion: Invalid value: \"1.32\": group md-1 must not be more than 3 minors older than the control plane (v1.36.3); use 1.33 to v1.36.3, or change spec.kubernetesVersion to 1.35 or older\n",
-		},
-		"minor without a bundle on the way": {
-			edit: func(s *clusterSpec) { s.version, s.groups[1].version = "1.36", "1.33" }, args: []string{"--bundles", bundlesWithout(t, "1.35")}, code: 3,
-			want: "error: control plane: it goes from v1.34.1 to v1.36.3 one minor at a time, and there is no versions bundle of 1.35; use a file that has it with --bundles, or go no further than 1.34\n",
-		},
-		"minor without a bundle": {
-			edit: func(s *clusterSpec) { s.version = "1.35" }, args: []string{"--bundles", bundlesWithout(t, "1.35")}, code: 2,
-			want: "refused.yaml:5: spec.kubernetesVersion: Invalid value: \"1.35\": no versions bundle has this version; there are 1.25 (v1.25.16), 1.26 (v1.26.15), 1.27 (v1.27.16), 1.28 (v1.28.15), 1.29 (v1.29.8, v1.29.14), 1.30 (v1.30.4, v1.30.8, v1.30.14), 1.31 (v1.31.0, v1.31.4, v1.31.14), 1.32 (v1.32.2, v1.32.11, v1.32.13), 1.33 (v1.33.6, v1.33.7, v1.33.13), 1.34 (v1.34.0, v1.34.1, v1.34.2, v1.34.3, v1.34.4), 1.36 (v1.36.1, v1.36.3); use one of these, or a file with more by --bundles\n",
-		},
-		"another network of pods": {
-			edit: func(s *clusterSpec) { s.pods = "192.169.0.0/16" }, code: 3,
-			want: "refused.yaml:8: spec.clusterNetwork.pods.cidrBlocks: Invalid value: \"192.169.0.0/16\": cannot be changed, and is 192.168.0.0/16: nodes keep their part of this network for their lifetime; create a new cluster\n",
 		},
 		"another provider": {
 			edit: func(s *clusterSpec) { s.more = "  datacenterRef: {kind: DockerDatacenterConfig, name: any}\n" }, code: 3,
@@ -120,10 +96,6 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 		"group beyond the control plane": {
 			edit: func(s *clusterSpec) { s.version = "1.35" }, args: []string{"--worker-node-groups", "md-0"}, code: 3,
 			want: "error: group md-0: it cannot go to v1.35.4 before the control plane does, which is at v1.34.1; alone it can go to v1.34.1 at most: upgrade the control plane first, with --control-plane-only, or leave --worker-node-groups out\n",
-		},
-		"control plane too far without its groups": {
-			edit: func(s *clusterSpec) { s.version, s.groups[1].version = "1.36", "1.33" }, args: []string{"--control-plane-only"}, code: 3,
-			want: "error: group md-1: it stays at v1.32.13, so the control plane cannot go to v1.36.3: the group must not be more than 3 minors older than the control plane (v1.36.3); use v1.35.4 at most, or upgrade the group to 1.33 or newer\n",
 		},
 		"two scopes": {
 			edit: func(*clusterSpec) {}, args: []string{"--control-plane-only", "--worker-node-groups", "md-0"}, code: 2,
@@ -149,35 +121,6 @@ func illegalRequests(t *testing.T, namespace string, spec clusterSpec) {
 			}
 		})
 	}
-}
-
-// bundlesWithout writes a file with the bundles of all minors but one.
-func bundlesWithout(t *testing.T, minor string) string {
-	t.Helper()
-	data, err := os.ReadFile("../../config/bundles/bundles.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var bundles struct {
-		APIVersion string         `json:"apiVersion"`
-		Kind       string         `json:"kind"`
-		Metadata   map[string]any `json:"metadata"`
-		Spec       struct {
-			VersionsBundles []map[string]any `json:"versionsBundles"`
-		} `json:"spec"`
-	}
-	if err := yaml.Unmarshal(data, &bundles); err != nil {
-		t.Fatal(err)
-	}
-	bundles.Spec.VersionsBundles = slices.DeleteFunc(bundles.Spec.VersionsBundles, func(b map[string]any) bool { return b["kubeVersion"] == minor })
-	if data, err = yaml.Marshal(bundles); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "bundles.yaml")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func setPaused(t *testing.T, namespace, cluster string, paused bool) {
