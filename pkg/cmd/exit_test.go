@@ -24,8 +24,8 @@ func TestExitCode(t *testing.T) {
 	t.Parallel()
 	problems := strictyaml.Problems{{}}
 	clusters := schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "clusters"}
-	locked := &management.LockedError{Turn: management.Turn{Cluster: "ns/c", Holder: "another"}}
-	lost := &management.LockedError{Turn: management.Turn{Cluster: "ns/c", Holder: "another"}, Lost: true}
+	locked := &management.LockedError{HeldLock: management.HeldLock{Cluster: "ns/c", Holder: "another"}}
+	lost := &management.LockedError{HeldLock: management.HeldLock{Cluster: "ns/c", Holder: "another"}, Lost: true}
 	tests := map[string]struct {
 		err  error
 		want int

@@ -43,7 +43,7 @@ type Options struct {
 	// Warn is called with what is no error and not what was asked for either.
 	Warn func(text string)
 	// Waiting is called with each run of another that a lock is waited for.
-	Waiting func(management.Turn)
+	Waiting func(management.HeldLock)
 }
 
 // Service works on the clusters of one management cluster.
@@ -55,7 +55,7 @@ type Service struct {
 // New returns a Service for a management cluster.
 func New(client *management.Client, options Options) *Service {
 	if options.Waiting == nil {
-		options.Waiting = func(management.Turn) {}
+		options.Waiting = func(management.HeldLock) {}
 	}
 	return &Service{client: client, options: options}
 }

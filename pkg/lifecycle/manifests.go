@@ -29,7 +29,7 @@ func (p Upgrade) Manifests(step int) ([]templater.Object, error) {
 			continue
 		}
 		if !p.scope.covers(part) {
-			objects = append(objects, besideOthers(before.Parts[part], stage.Others[part])...)
+			objects = append(objects, carriedForward(before.Parts[part], stage.Others[part])...)
 			continue
 		}
 		written, err := partAt(part, step, p.Plan, stage.Parts[part], before.Parts[part])
@@ -41,9 +41,9 @@ func (p Upgrade) Manifests(step int) ([]templater.Object, error) {
 	return encodeAll(objects)
 }
 
-// besideOthers returns the objects of a part that has no step: as they were, with the
+// carriedForward returns the objects of a part that has no step: as they were, with the
 // annotations that the control plane's version requires.
-func besideOthers(before, after []*unstructured.Unstructured) []*unstructured.Unstructured {
+func carriedForward(before, after []*unstructured.Unstructured) []*unstructured.Unstructured {
 	const skip = clusterv1.MachineSetSkipPreflightChecksAnnotation
 	objects := make([]*unstructured.Unstructured, len(before))
 	for i, object := range before {

@@ -53,8 +53,8 @@ func (s *Service) Watch(ctx context.Context, key types.NamespacedName, show func
 			return cluster.Done(), management.Stuck(cluster)
 		}
 		// Another run takes the next step, or none does.
-		turns, err := s.client.Turns(ctx, key)
-		return len(turns) == 0, err
+		held, err := s.client.HeldLocks(ctx, key)
+		return len(held) == 0, err
 	})
 	return seen, err
 }

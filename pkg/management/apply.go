@@ -77,7 +77,7 @@ type Creation struct {
 	Record Record
 	// TakeOver and Waiting are those of a Claim.
 	TakeOver bool
-	Waiting  func(Turn)
+	Waiting  func(HeldLock)
 }
 
 // CreateCluster applies the objects of a cluster that is not there yet, in their

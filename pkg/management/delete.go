@@ -33,7 +33,7 @@ type Deletion struct {
 	Wait bool
 	// TakeOver and Waiting are those of a Claim.
 	TakeOver bool
-	Waiting  func(Turn)
+	Waiting  func(HeldLock)
 	// Progress is called with the state of the cluster while it goes away.
 	Progress func(state.Cluster)
 }

@@ -53,7 +53,7 @@ func beginAndAdvance(ctx context.Context, w *world, x *execution) error {
 // error is the one of the lock.
 func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 	t.Parallel()
-	lost := &LockedError{Turn: Turn{Cluster: "ns/c", Holder: "another"}, Lost: true}
+	lost := &LockedError{HeldLock: HeldLock{Cluster: "ns/c", Holder: "another"}, Lost: true}
 	for name, steps := range everyWrite() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

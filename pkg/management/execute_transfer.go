@@ -47,15 +47,15 @@ func (x *execution) transfer(ctx context.Context, a rollout.Transfer) error {
 		return err
 	}
 	// Health checks have the name of what they look after.
-	err = x.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return x.hand(check, a.Group, a.Kind) })
+	err = x.change(ctx, "MachineHealthCheck", name, func(check *unstructured.Unstructured) error { return x.transferObject(check, a.Group, a.Kind) })
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	return x.change(ctx, "MachineDeployment", name, func(deployment *unstructured.Unstructured) error {
-		if err := x.hand(deployment, a.Group, a.Kind); err != nil {
+		if err := x.transferObject(deployment, a.Group, a.Kind); err != nil {
 			return err
 		}
-		return handDeployment(deployment, a.Group, a.Kind)
+		return transferDeployment(deployment, a.Group, a.Kind)
 	})
 }
 
@@ -106,9 +106,9 @@ func (x *execution) labelTemplates(ctx context.Context, deployment *unstructured
 	return nil
 }
 
-// hand transfers an object of a group to clusterctl-x, or to Cluster API: the owner of
+// transferObject transfers an object of a group to clusterctl-x, or to Cluster API: the owner of
 // its fields may change and remove them.
-func (x *execution) hand(object *unstructured.Unstructured, group string, kind plan.Kind) error {
+func (x *execution) transferObject(object *unstructured.Unstructured, group string, kind plan.Kind) error {
 	labels := object.GetLabels()
 	from, by := FieldOwner, topologyOwner
 	if kind == plan.Detach {
@@ -118,13 +118,13 @@ func (x *execution) hand(object *unstructured.Unstructured, group string, kind p
 		delete(labels, v1alpha1.ClusterLabel)
 	}
 	object.SetLabels(labels)
-	return giveFields(object, string(from), string(by))
+	return transferFields(object, string(from), string(by))
 }
 
-// handDeployment detaches a MachineDeployment from the topology, or returns it. Its
+// transferDeployment detaches a MachineDeployment from the topology, or returns it. Its
 // machines are marked too, in place: the generation then shows how much of this Cluster
 // API has seen.
-func handDeployment(deployment *unstructured.Unstructured, group string, kind plan.Kind) error {
+func transferDeployment(deployment *unstructured.Unstructured, group string, kind plan.Kind) error {
 	labels, annotations := deployment.GetLabels(), deployment.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -154,8 +154,8 @@ func handDeployment(deployment *unstructured.Unstructured, group string, kind pl
 	return unstructured.SetNestedStringMap(deployment.Object, ofMachines, "spec", "template", "metadata", "annotations")
 }
 
-// giveFields gives all fields that one manager applied to another one.
-func giveFields(object *unstructured.Unstructured, from, to string) error {
+// transferFields gives all fields that one manager applied to another one.
+func transferFields(object *unstructured.Unstructured, from, to string) error {
 	var kept []metav1.ManagedFieldsEntry
 	var given *metav1.ManagedFieldsEntry
 	all := fieldpath.NewSet()

@@ -12,9 +12,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
-// TestGiveFields: what one manager applied is another one's afterwards, with what
+// TestTransferFields: what one manager applied is another one's afterwards, with what
 // that one had already. All else stays whose it was.
-func TestGiveFields(t *testing.T) {
+func TestTransferFields(t *testing.T) {
 	t.Parallel()
 	entry := func(manager string, operation metav1.ManagedFieldsOperationType, subresource, fields string) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{
@@ -39,7 +39,7 @@ func TestGiveFields(t *testing.T) {
 			t.Parallel()
 			object := &unstructured.Unstructured{Object: map[string]any{}}
 			object.SetManagedFields(test.before)
-			if err := giveFields(object, "a", "b"); err != nil {
+			if err := transferFields(object, "a", "b"); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, object.GetManagedFields()); diff != "" {
@@ -49,8 +49,8 @@ func TestGiveFields(t *testing.T) {
 	}
 }
 
-// TestHandDeployment: what tells whose a MachineDeployment is, there and back.
-func TestHandDeployment(t *testing.T) {
+// TestTransferDeployment: what tells whose a MachineDeployment is, there and back.
+func TestTransferDeployment(t *testing.T) {
 	t.Parallel()
 	owned := func() *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
@@ -74,7 +74,7 @@ func TestHandDeployment(t *testing.T) {
 	}}
 	object := owned()
 	for range 2 { // once more, after a run that was stopped
-		if err := handDeployment(object, "md-1", plan.Detach); err != nil {
+		if err := transferDeployment(object, "md-1", plan.Detach); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(out, object); diff != "" {
@@ -82,7 +82,7 @@ func TestHandDeployment(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := handDeployment(object, "md-1", plan.Return); err != nil {
+		if err := transferDeployment(object, "md-1", plan.Return); err != nil {
 			t.Fatal(err)
 		}
 		back := owned()

@@ -167,15 +167,15 @@ func TestRunLeavesNobodyBehind(t *testing.T) {
 // TestTurns are who works on a cluster now, and on what.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	another := func(group string) Turn { return Turn{Holder: "another", Cluster: "ns/c", Group: group} }
+	another := func(group string) HeldLock { return HeldLock{Holder: "another", Cluster: "ns/c", Group: group} }
 	tests := map[string]struct {
 		given func(l *leases)
 		after time.Duration
-		want  []Turn
+		want  []HeldLock
 		err   string
 	}{
 		"none":              {given: func(*leases) {}},
-		"somebody":          {func(l *leases) { l.heldBy("another") }, DefaultLeaseDuration, []Turn{another("")}, ""},
+		"somebody":          {func(l *leases) { l.heldBy("another") }, DefaultLeaseDuration, []HeldLock{another("")}, ""},
 		"somebody who died": {func(l *leases) { l.heldBy("another") }, DefaultLeaseDuration + time.Second, nil, ""},
 		"given back":        {func(l *leases) { l.heldBy("") }, 0, nil, ""},
 		"never renewed": {func(l *leases) {
@@ -187,7 +187,7 @@ func TestTurns(t *testing.T) {
 			for _, group := range []string{"md-1", "md-0"} {
 				l.groupHeldBy(group, "another")
 			}
-		}, 0, []Turn{another("md-0"), another("md-1")}, ""},
+		}, 0, []HeldLock{another("md-0"), another("md-1")}, ""},
 		"without any answer": {func(l *leases) { l.answer(func(context.Context, string) error { return errors.New("no") }) }, 0, nil, "looking up who works on cluster ns/c: no"},
 	}
 	for name, test := range tests {
@@ -198,7 +198,7 @@ func TestTurns(t *testing.T) {
 				test.given(&l)
 				until := time.Now().Add(DefaultLeaseDuration)
 				time.Sleep(test.after)
-				got, err := l.client().Turns(t.Context(), clusterKey())
+				got, err := l.client().HeldLocks(t.Context(), clusterKey())
 				text := ""
 				if err != nil {
 					text = err.Error()
@@ -207,7 +207,7 @@ func TestTurns(t *testing.T) {
 					test.want[i].Until = until
 				}
 				if diff := cmp.Diff(test.want, got); diff != "" || text != test.err {
-					t.Errorf("error is %q, want %q; turns (-want +got):\n%s", text, test.err, diff)
+					t.Errorf("error is %q, want %q; held (-want +got):\n%s", text, test.err, diff)
 				}
 			})
 		})
@@ -224,7 +224,7 @@ func TestRunEndsThoughNothingCanBeRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, versions)
-			a := attic{objects: []*unstructured.Unstructured{old}, deleteErr: errors.New("no")}
+			a := remains{objects: []*unstructured.Unstructured{old}, deleteErr: errors.New("no")}
 			x := w.run(plan.Plan{From: versions, To: versions})
 			x.c = both(x.c, a.client())
 			x.progress = begun(x).After(rollout.Apply{Object: w.Main("md-0"), Part: "md-0"}, w.Main("md-0"))

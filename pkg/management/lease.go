@@ -54,11 +54,13 @@ func equalTime(a, b *metav1.MicroTime) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Equal(b)
 }
 
-func (l *lock) turn(lease coordinationv1.Lease) Turn { return l.c.opts().turnOf(l.key, lease) }
+func (l *lock) holding(lease coordinationv1.Lease) HeldLock {
+	return l.c.opts().heldLockOf(l.key, lease)
+}
 
-func (o Options) turnOf(key client.ObjectKey, lease coordinationv1.Lease) Turn {
+func (o Options) heldLockOf(key client.ObjectKey, lease coordinationv1.Lease) HeldLock {
 	group, _ := strings.CutPrefix(lease.Name, leaseName(key.Name, wholeCluster))
-	return Turn{Holder: holder(lease.Spec), Cluster: key.String(), Group: strings.TrimPrefix(group, "."), Until: o.until(lease.Spec)}
+	return HeldLock{Holder: holder(lease.Spec), Cluster: key.String(), Group: strings.TrimPrefix(group, "."), Until: o.until(lease.Spec)}
 }
 
 // ofAnother reports whether another run holds a Lease.

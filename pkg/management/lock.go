@@ -26,11 +26,11 @@ type Claim struct {
 	// could own its Leases.
 	Unowned bool
 	// Waiting is called with each run that Lock waits for.
-	Waiting func(Turn)
+	Waiting func(HeldLock)
 }
 
-// Turn is a lock that a run holds on a cluster or a worker node group.
-type Turn struct {
+// HeldLock is a lock that a run holds on a cluster or a worker node group.
+type HeldLock struct {
 	// Holder is the run; it is empty where no run holds anything.
 	Holder  string
 	Cluster string // namespace/name
@@ -40,10 +40,10 @@ type Turn struct {
 }
 
 // String says who works on what.
-func (t Turn) String() string { return t.Holder + " works on " + t.What() }
+func (t HeldLock) String() string { return t.Holder + " works on " + t.What() }
 
 // What is the part of the cluster that the run works on.
-func (t Turn) What() string {
+func (t HeldLock) What() string {
 	if t.Group == "" {
 		return "cluster " + t.Cluster
 	}
@@ -52,7 +52,7 @@ func (t Turn) What() string {
 
 // LockedError says that another run works on a cluster, or on a part of it.
 type LockedError struct {
-	Turn
+	HeldLock
 	// Lost is true where this run had the lock before.
 	Lost bool
 }
@@ -62,9 +62,9 @@ func (e *LockedError) Error() string {
 	case e.Lost && e.Holder == "":
 		return fmt.Sprintf("the lock of %s was taken over, so this run wrote nothing more; what it started continues", e.What())
 	case e.Lost:
-		return fmt.Sprintf("%s now, so this run wrote nothing more; what it started continues", e.Turn)
+		return fmt.Sprintf("%s now, so this run wrote nothing more; what it started continues", e.HeldLock)
 	}
-	return fmt.Sprintf("%s, at least until %s; wait until it is done, or take over its lock with --take-over", e.Turn, e.Until.Format(time.TimeOnly))
+	return fmt.Sprintf("%s, at least until %s; wait until it is done, or take over its lock with --take-over", e.HeldLock, e.Until.Format(time.TimeOnly))
 }
 
 // Lock locks the claimed parts of a cluster until the returned function is called. The
@@ -214,10 +214,10 @@ func (l *lock) ended(lease coordinationv1.Lease, seen map[string]sighting) (bool
 	switch {
 	case !known:
 		seen[lease.Name] = sighting{lease.Spec, l.c.opts().Clock.Now()}
-		l.claim.Waiting(l.turn(lease))
+		l.claim.Waiting(l.holding(lease))
 		return false, nil
 	case !equalTime(first.spec.RenewTime, lease.Spec.RenewTime) || holder(first.spec) != holder(lease.Spec):
-		return false, &LockedError{Turn: l.turn(lease)}
+		return false, &LockedError{HeldLock: l.holding(lease)}
 	}
 	o := l.c.opts()
 	return o.Clock.Since(first.since) > o.durationOf(lease.Spec), nil
@@ -324,15 +324,15 @@ func (l *lock) lost(ctx context.Context) error {
 		if holder(lease.Spec) == l.identity {
 			continue
 		}
-		turn := l.turn(lease)
-		if turn.Holder == "" {
+		holding := l.holding(lease)
+		if holding.Holder == "" {
 			if rivals, err := l.rivals(ctx); err == nil {
 				if i := slices.IndexFunc(rivals, l.ofAnother); i >= 0 {
-					turn = l.turn(rivals[i])
+					holding = l.holding(rivals[i])
 				}
 			}
 		}
-		return &LockedError{Turn: turn, Lost: true}
+		return &LockedError{HeldLock: holding, Lost: true}
 	}
 	return nil
 }
@@ -348,20 +348,20 @@ func (c *Client) whileHeld(ctx context.Context, write func() error) error {
 	})
 }
 
-// Turns returns the runs that work on a cluster now, and what each of them works on.
+// HeldLocks returns the runs that work on a cluster now, and what each of them works on.
 // They are compared with this machine's clock, which is good enough only for showing
 // them.
-func (c *Client) Turns(ctx context.Context, key client.ObjectKey) ([]Turn, error) {
+func (c *Client) HeldLocks(ctx context.Context, key client.ObjectKey) ([]HeldLock, error) {
 	leases, err := c.leasesOf(ctx, key)
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("looking up who works on cluster %s: %w", key, err))
 	}
 	o := c.opts()
-	var turns []Turn
+	var held []HeldLock
 	for _, lease := range leases {
 		if renewed := lease.Spec.RenewTime; holder(lease.Spec) != "" && renewed != nil && o.Clock.Since(renewed.Time) <= o.durationOf(lease.Spec) {
-			turns = append(turns, o.turnOf(key, lease))
+			held = append(held, o.heldLockOf(key, lease))
 		}
 	}
-	return turns, nil
+	return held, nil
 }

@@ -201,7 +201,7 @@ func (l *leases) holders() map[string]string {
 	defer l.mu.Unlock()
 	holders := map[string]string{}
 	for _, lease := range l.all {
-		turn := l.options.withDefaults().turnOf(clusterKey(), *lease)
+		turn := l.options.withDefaults().heldLockOf(clusterKey(), *lease)
 		if strings.HasPrefix(turn.Holder, "process ") {
 			turn.Holder = "mine"
 		}

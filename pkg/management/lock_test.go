@@ -38,7 +38,7 @@ func (l *leases) claim(t *testing.T, ctx context.Context, claim Claim) (context.
 	t.Helper()
 	began := time.Now()
 	var got locked
-	claim.Waiting = func(turn Turn) { got.Waiting = append(got.Waiting, turn.Holder) }
+	claim.Waiting = func(turn HeldLock) { got.Waiting = append(got.Waiting, turn.Holder) }
 	held, release, err := l.client().Lock(ctx, clusterKey(), claim)
 	got.After = time.Since(began)
 	if err != nil {

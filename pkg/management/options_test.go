@@ -112,16 +112,16 @@ func TestClockIsAnOption(t *testing.T) {
 	clock := clocktesting.NewFakeClock(then)
 	l := leases{options: Options{Clock: clock}}
 	l.writtenBy(t, "another")
-	var got [][]Turn
+	var got [][]HeldLock
 	for range 2 {
-		turns, err := l.client().Turns(t.Context(), clusterKey())
+		held, err := l.client().HeldLocks(t.Context(), clusterKey())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, turns)
+		got = append(got, held)
 		clock.Step(16 * time.Second)
 	}
-	want := [][]Turn{{{Holder: "another", Cluster: "ns/c", Until: then.Add(15 * time.Second)}}, nil}
+	want := [][]HeldLock{{{Holder: "another", Cluster: "ns/c", Until: then.Add(15 * time.Second)}}, nil}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who works on the cluster, then and after its Lease ran out (-want +got):\n%s", diff)
 	}

@@ -171,13 +171,13 @@ func (c *Client) seen(ctx context.Context, cluster state.Cluster) (state.Cluster
 // rollout under way repairs, and groups whose machines are starting: those of a run
 // that was stopped.
 func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []string {
-	wellEnough := func(part state.Part) bool {
+	tolerated := func(part state.Part) bool {
 		if slices.Contains(options.Restored, part.Name) && !part.Unwell() {
 			return true // what it lacks comes with the upgrade
 		}
 		return part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
 	}
-	return healthReasons(cluster, rollout.Unwell(cluster, p, options.Groups, wellEnough))
+	return healthReasons(cluster, rollout.Unwell(cluster, p, options.Groups, tolerated))
 }
 
 // healthReasons returns the findings about parts that are not healthy.

@@ -39,15 +39,15 @@ type mapped struct {
 
 func (m mapped) RESTMapper() meta.RESTMapper { return m.mapper }
 
-// attic is a namespace in which things may be left over.
-type attic struct {
+// remains is a namespace in which things may be left over.
+type remains struct {
 	objects   []*unstructured.Unstructured
 	deleted   []string // Kind/name and propagation
 	listErr   map[string]error
 	deleteErr error
 }
 
-func (a *attic) client() *Client {
+func (a *remains) client() *Client {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: infrastructure, Version: "v1beta2"}, {Group: bootstrap, Version: "v1beta2"}})
 	for _, kind := range []schema.GroupKind{{Group: infrastructure, Kind: "DevMachine"}, {Group: bootstrap, Kind: "KubeadmConfig"}} {
 		mapper.Add(kind.WithVersion("v1beta2"), meta.RESTScopeNamespace)
@@ -160,46 +160,46 @@ func TestPrune(t *testing.T) {
 	elsewhere.SetNamespace("other")
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "t", errors.New("no"))
 	tests := map[string]struct {
-		attic attic
-		keep  []*unstructured.Unstructured
-		kinds func([]*unstructured.Unstructured) []schema.GroupVersionKind
-		want  result
+		remains remains
+		keep    []*unstructured.Unstructured
+		kinds   func([]*unstructured.Unstructured) []schema.GroupVersionKind
+		want    result
 	}{
-		"nothing":                              {attic{}, keep, prunedKinds, result{}},
-		"everything":                           {attic{objects: slices.Concat(templates, rest)}, keep, prunedKinds, of(bothTemplates, theRest)},
-		"templates only":                       {attic{objects: slices.Concat(templates, rest)}, keep, prunedTemplates, of(bothTemplates)},
-		"what is to be":                        {attic{objects: slices.Concat(templates, rest)}, slices.Concat(keep, rest, templates[:1]), prunedKinds, of("KubeadmConfigTemplate/t Background")},
-		"of another cluster":                   {attic{objects: []*unstructured.Unstructured{bare("DevMachineTemplate", "t", "d"), bare("ConfigMap", "t", "d")}}, keep, prunedKinds, result{}},
-		"of Cluster API's":                     {attic{objects: []*unstructured.Unstructured{labeled}}, keep, prunedKinds, result{}},
-		"in another namespace":                 {attic{objects: []*unstructured.Unstructured{elsewhere}}, keep, prunedKinds, result{}},
-		"no template":                          {attic{objects: []*unstructured.Unstructured{bare("MachineDeployment", "t", "c"), bare("Secret", "t", "c"), bare("KubeadmControlPlane", "t", "c")}}, keep, prunedKinds, result{}},
-		"a MachineDeployment":                  {attic{objects: append(templates, deploymentOf("MachineDeployment", "md", "t"))}, keep, prunedKinds, result{}},
-		"one of others":                        {attic{objects: append(templates, foreign)}, keep, prunedKinds, result{}},
-		"a MachineSet":                         {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "t"))}, keep, prunedKinds, result{}},
-		"another template":                     {attic{objects: append(templates, deploymentOf("MachineSet", "ms", "u"))}, keep, prunedKinds, of(bothTemplates)},
-		"the control plane":                    {attic{objects: append(templates, controlPlane)}, keep, prunedKinds, of("KubeadmConfigTemplate/t Background")},
-		"a machine":                            {attic{objects: append(templates, machineOf("m", "t")...)}, keep, prunedKinds, result{}},
-		"a machine of another":                 {attic{objects: append(templates, machineOf("m", "u")...)}, keep, prunedKinds, of(bothTemplates)},
-		"a machine that is not there any more": {attic{objects: append(templates, machineOf("m", "t")[1:]...)}, keep, prunedKinds, of(bothTemplates)},
-		"gone already":                         {attic{objects: templates, deleteErr: apierrors.NewNotFound(schema.GroupResource{}, "t")}, keep, prunedKinds, of(bothTemplates)},
-		"may not be deleted":                   {attic{objects: templates, deleteErr: forbidden}, keep, prunedKinds, result{[]string{"KubeadmConfigTemplate/t Background"}, `deleting KubeadmConfigTemplate/t, which is no longer used: x "t" is forbidden: no`}},
-		"may not be listed":                    {attic{objects: templates, listErr: map[string]error{"ConfigMap": forbidden}}, keep, prunedKinds, result{Err: `listing every ConfigMap of cluster ns/c: x "t" is forbidden: no`}},
-		"the use is not known":                 {attic{objects: templates, listErr: map[string]error{"MachineSet": forbidden}}, keep, prunedTemplates, result{Err: `listing every MachineSet of cluster ns/c: x "t" is forbidden: no`}},
+		"nothing":                              {remains{}, keep, prunedKinds, result{}},
+		"everything":                           {remains{objects: slices.Concat(templates, rest)}, keep, prunedKinds, of(bothTemplates, theRest)},
+		"templates only":                       {remains{objects: slices.Concat(templates, rest)}, keep, prunedTemplates, of(bothTemplates)},
+		"what is to be":                        {remains{objects: slices.Concat(templates, rest)}, slices.Concat(keep, rest, templates[:1]), prunedKinds, of("KubeadmConfigTemplate/t Background")},
+		"of another cluster":                   {remains{objects: []*unstructured.Unstructured{bare("DevMachineTemplate", "t", "d"), bare("ConfigMap", "t", "d")}}, keep, prunedKinds, result{}},
+		"of Cluster API's":                     {remains{objects: []*unstructured.Unstructured{labeled}}, keep, prunedKinds, result{}},
+		"in another namespace":                 {remains{objects: []*unstructured.Unstructured{elsewhere}}, keep, prunedKinds, result{}},
+		"no template":                          {remains{objects: []*unstructured.Unstructured{bare("MachineDeployment", "t", "c"), bare("Secret", "t", "c"), bare("KubeadmControlPlane", "t", "c")}}, keep, prunedKinds, result{}},
+		"a MachineDeployment":                  {remains{objects: append(templates, deploymentOf("MachineDeployment", "md", "t"))}, keep, prunedKinds, result{}},
+		"one of others":                        {remains{objects: append(templates, foreign)}, keep, prunedKinds, result{}},
+		"a MachineSet":                         {remains{objects: append(templates, deploymentOf("MachineSet", "ms", "t"))}, keep, prunedKinds, result{}},
+		"another template":                     {remains{objects: append(templates, deploymentOf("MachineSet", "ms", "u"))}, keep, prunedKinds, of(bothTemplates)},
+		"the control plane":                    {remains{objects: append(templates, controlPlane)}, keep, prunedKinds, of("KubeadmConfigTemplate/t Background")},
+		"a machine":                            {remains{objects: append(templates, machineOf("m", "t")...)}, keep, prunedKinds, result{}},
+		"a machine of another":                 {remains{objects: append(templates, machineOf("m", "u")...)}, keep, prunedKinds, of(bothTemplates)},
+		"a machine that is not there any more": {remains{objects: append(templates, machineOf("m", "t")[1:]...)}, keep, prunedKinds, of(bothTemplates)},
+		"gone already":                         {remains{objects: templates, deleteErr: apierrors.NewNotFound(schema.GroupResource{}, "t")}, keep, prunedKinds, of(bothTemplates)},
+		"may not be deleted":                   {remains{objects: templates, deleteErr: forbidden}, keep, prunedKinds, result{[]string{"KubeadmConfigTemplate/t Background"}, `deleting KubeadmConfigTemplate/t, which is no longer used: x "t" is forbidden: no`}},
+		"may not be listed":                    {remains{objects: templates, listErr: map[string]error{"ConfigMap": forbidden}}, keep, prunedKinds, result{Err: `listing every ConfigMap of cluster ns/c: x "t" is forbidden: no`}},
+		"the use is not known":                 {remains{objects: templates, listErr: map[string]error{"MachineSet": forbidden}}, keep, prunedTemplates, result{Err: `listing every MachineSet of cluster ns/c: x "t" is forbidden: no`}},
 		"nobody knows the machines": {
-			attic{objects: templates, listErr: map[string]error{"Machine": forbidden}}, keep, prunedTemplates, result{Err: `listing the machines of cluster ns/c: x "t" is forbidden: no`},
+			remains{objects: templates, listErr: map[string]error{"Machine": forbidden}}, keep, prunedTemplates, result{Err: `listing the machines of cluster ns/c: x "t" is forbidden: no`},
 		},
 		"nobody knows of what they were made": {
-			attic{objects: append(templates, machineOf("m", "t")...), listErr: map[string]error{"DevMachine": forbidden}}, keep, prunedTemplates, result{Err: `listing every DevMachine of cluster ns/c: x "t" is forbidden: no`},
+			remains{objects: append(templates, machineOf("m", "t")...), listErr: map[string]error{"DevMachine": forbidden}}, keep, prunedTemplates, result{Err: `listing every DevMachine of cluster ns/c: x "t" is forbidden: no`},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got result
-			if err := test.attic.client().prune(t.Context(), clusterKey(), test.keep, test.kinds(test.keep)); err != nil {
+			if err := test.remains.client().prune(t.Context(), clusterKey(), test.keep, test.kinds(test.keep)); err != nil {
 				got.Err = err.Error()
 			}
-			got.Deleted = test.attic.deleted
+			got.Deleted = test.remains.deleted
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("pruned (-want +got):\n%s", diff)
 			}
@@ -220,7 +220,7 @@ func TestPruneLeavesWhatItDidNotWrite(t *testing.T) {
 		object.SetManagedFields(fields)
 		objects = append(objects, object)
 	}
-	a := attic{objects: objects}
+	a := remains{objects: objects}
 	if err := a.client().prune(t.Context(), clusterKey(), nil, prunedKinds(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestUnused(t *testing.T) {
 		ofCluster("", "ConfigMap", "c-cni", "c", nil), ofCluster("", "ConfigMap", "kept", "c", nil),
 		deploymentOf("MachineDeployment", "c-md-0", "u"), deploymentOf("MachineDeployment", "c-md-1", "u"),
 	}
-	a := attic{objects: objects}
+	a := remains{objects: objects}
 	got, err := a.client().Unused(t.Context(), clusterKey(), []*unstructured.Unstructured{objects[6], objects[8]})
 	if err != nil {
 		t.Fatal(err)

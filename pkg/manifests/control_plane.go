@@ -23,8 +23,8 @@ func (r renderer) clusterObjects() ([]templater.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	beside, err := r.besideCluster()
-	return append([]templater.Object{cluster, infrastructure}, beside...), err
+	shared, err := r.sharedObjects()
+	return append([]templater.Object{cluster, infrastructure}, shared...), err
 }
 
 // clusterObject returns the Cluster. One with a topology has its parts from a
@@ -40,9 +40,9 @@ func (r renderer) clusterObject(topology *topologySpec) (templater.Object, error
 	})
 }
 
-// besideCluster returns the objects that a cluster needs in both modes, in addition to
+// sharedObjects returns the objects that a cluster needs in both modes, in addition to
 // its parts.
-func (r renderer) besideCluster() ([]templater.Object, error) {
+func (r renderer) sharedObjects() ([]templater.Object, error) {
 	objects, err := r.addOns()
 	if err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ func (r renderer) managedObjects() (Objects, error) {
 	if err != nil {
 		return Objects{}, err
 	}
-	beside, err := r.besideCluster()
-	return Objects{Cluster: append([]templater.Object{cluster}, beside...)}, err
+	shared, err := r.sharedObjects()
+	return Objects{Cluster: append([]templater.Object{cluster}, shared...)}, err
 }
 
 // topologySpec is the part of a Cluster that describes its parts to Cluster API.

@@ -90,19 +90,19 @@ func (p *planner) detach() []Step {
 // returnAtOnce returns the groups that are no longer pinned and have the version of the
 // topology.
 func (p *planner) returnAtOnce() []Step {
-	return p.giveBack(p.in.Membership().returnsAtOnce, p.in.Start.Versions())
+	return p.returnSteps(p.in.Membership().returnsAtOnce, p.in.Start.Versions())
 }
 
 // returnAtTheEnd returns the groups that are no longer pinned and get the version of
 // the topology by the plan.
 func (p *planner) returnAtTheEnd() []Step {
 	returned := p.in.Membership().returnsAtOnce
-	return p.giveBack(func(group TargetGroup) bool { return !returned(group) }, p.in.Target.versions())
+	return p.returnSteps(func(group TargetGroup) bool { return !returned(group) }, p.in.Target.versions())
 }
 
-// giveBack returns a step for the chosen of the groups that are no longer pinned, at
+// returnSteps returns a step for the chosen of the groups that are no longer pinned, at
 // the versions that they have then.
-func (p *planner) giveBack(chosen func(TargetGroup) bool, versions v1alpha1.ClusterVersions) []Step {
+func (p *planner) returnSteps(chosen func(TargetGroup) bool, versions v1alpha1.ClusterVersions) []Step {
 	step := Step{Kind: Return, Detached: true, Reason: "no longer pinned: Cluster API upgrades it with the cluster again"}
 	for _, group := range p.in.Target.WorkerNodeGroups {
 		part := p.in.Start.WorkerNodeGroups[group.Name]

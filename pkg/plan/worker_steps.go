@@ -54,7 +54,7 @@ func (p *planner) rolloutsAt(at int, by mover) Step {
 			step.WorkerNodeGroups = append(step.WorkerNodeGroups, p.rollout(group, rollouts[i-1].to, rollouts[i].to))
 		}
 	}
-	step.Reason = p.whyNow(at, step.WorkerNodeGroups, by)
+	step.Reason = p.rolloutReason(at, step.WorkerNodeGroups, by)
 	if by == byTopology {
 		step.Reason += p.deferred(step.WorkerNodeGroups)
 	}
@@ -104,9 +104,9 @@ func (p *planner) machines(group TargetGroup) int {
 	return group.Machines
 }
 
-// whyNow returns why groups move while the control plane is at a position: because
+// rolloutReason returns why groups move while the control plane is at a position: because
 // its next version would leave some of them behind, or because it has arrived.
-func (p *planner) whyNow(at int, groups []Group, by mover) string {
+func (p *planner) rolloutReason(at int, groups []Group, by mover) string {
 	for _, next := range p.path.versions[at+1:] {
 		var forced []string
 		for _, group := range groups {

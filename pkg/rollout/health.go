@@ -43,7 +43,7 @@ func (t *turn) waitsForHealth(first, end int) (bool, error) {
 	if !t.looksAtHealth(first, end) {
 		return false, nil
 	}
-	parts := Unwell(t.now, t.ahead(first), t.Groups, t.wellEnough)
+	parts := Unwell(t.now, t.ahead(first), t.Groups, t.tolerated)
 	if len(parts) == 0 && t.now.Infrastructure == "" {
 		return false, nil
 	}
@@ -82,9 +82,9 @@ func (t *turn) ahead(first int) plan.Plan {
 	return p
 }
 
-// wellEnough reports whether a part keeps no step waiting though it is not as wanted:
+// tolerated reports whether a part keeps no step waiting though it is not as wanted:
 // surplus machines go, or those come that the upgrade itself asked for.
-func (t *turn) wellEnough(part state.Part) bool {
+func (t *turn) tolerated(part state.Part) bool {
 	scaled := slices.ContainsFunc(t.Plan.Steps, func(s plan.Step) bool { return s.Concurrent && s.Group(part.Name).Scales() })
 	return part.Name != v1alpha1.ControlPlaneName && part.ComesUp() && (scaled || part.Ready() >= part.Replicas)
 }
@@ -92,8 +92,8 @@ func (t *turn) wellEnough(part state.Part) bool {
 // Unwell returns the parts of a cluster that are not healthy, without those that the
 // plan or a rollout under way repairs, and those that are well enough. If groups are
 // given it checks no others.
-func Unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func(state.Part) bool) []state.Part {
-	mends := mended(p)
+func Unwell(cluster state.Cluster, p plan.Plan, groups []string, tolerated func(state.Part) bool) []state.Part {
+	repaired := repairedParts(p)
 	var parts []state.Part
 	for _, part := range cluster.Parts() {
 		if len(groups) > 0 && part.Name != v1alpha1.ControlPlaneName && !slices.Contains(groups, part.Name) {
@@ -101,16 +101,16 @@ func Unwell(cluster state.Cluster, p plan.Plan, groups []string, wellEnough func
 		}
 		// As long as clusterctl-x has it paused, that is so.
 		unseen := cluster.Pause != nil && part.Unseen && part.Ready() == part.Replicas
-		if !mends[part.Name] && !part.Unmanaged && !unseen && !part.Done() && !wellEnough(part) {
+		if !repaired[part.Name] && !part.Unmanaged && !unseen && !part.Done() && !tolerated(part) {
 			parts = append(parts, part)
 		}
 	}
 	return parts
 }
 
-// mended returns the parts whose machines a plan replaces or removes, or whose rollout
+// repairedParts returns the parts whose machines a plan replaces or removes, or whose rollout
 // is under way.
-func mended(p plan.Plan) map[string]bool {
+func repairedParts(p plan.Plan) map[string]bool {
 	parts := map[string]bool{}
 	for _, step := range p.Steps {
 		for _, name := range step.Parts() {

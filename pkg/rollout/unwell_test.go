@@ -24,11 +24,11 @@ func TestUnwell(t *testing.T) {
 		}
 	}
 	tests := map[string]struct {
-		steps      []plan.Step
-		groups     []string
-		change     func(*state.Cluster)
-		wellEnough func(state.Part) bool
-		want       []string
+		steps     []plan.Step
+		groups    []string
+		change    func(*state.Cluster)
+		tolerated func(state.Part) bool
+		want      []string
 	}{
 		"no step":                    {nil, nil, nil, never, []string{"md-0", "md-1"}},
 		"all are well enough":        {nil, nil, nil, func(state.Part) bool { return true }, nil},
@@ -67,7 +67,7 @@ func TestUnwell(t *testing.T) {
 				test.change(&cluster)
 			}
 			var got []string
-			for _, part := range Unwell(cluster, rollouttest.Plan(versions, versions, test.steps...), test.groups, test.wellEnough) {
+			for _, part := range Unwell(cluster, rollouttest.Plan(versions, versions, test.steps...), test.groups, test.tolerated) {
 				got = append(got, part.Name)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

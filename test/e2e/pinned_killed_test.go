@@ -21,9 +21,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// executioner stands between clusterctl-x and an API server, and has it killed
+// killer stands between clusterctl-x and an API server, and has it killed
 // before one of its writes.
-type executioner struct {
+type killer struct {
 	server *httptest.Server
 
 	mu      sync.Mutex
@@ -32,7 +32,7 @@ type executioner struct {
 	dead    bool
 }
 
-func newExecutioner(t *testing.T, instance string) *executioner {
+func newKiller(t *testing.T, instance string) *killer {
 	t.Helper()
 	config, err := configOf(instance)
 	if err != nil {
@@ -48,7 +48,7 @@ func newExecutioner(t *testing.T, instance string) *executioner {
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport, proxy.FlushInterval = transport, -1
-	e := &executioner{}
+	e := &killer{}
 	e.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if writes(r) && !e.lets() {
 			panic(http.ErrAbortHandler)
@@ -73,7 +73,7 @@ func writes(r *http.Request) bool {
 }
 
 // lets counts a write. It is false where clusterctl-x is killed instead.
-func (e *executioner) lets() bool {
+func (e *killer) lets() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.allowed == 0 && !e.dead {
@@ -86,8 +86,8 @@ func (e *executioner) lets() bool {
 	return !e.dead
 }
 
-// kubeconfig leads to the API server by way of the executioner.
-func (e *executioner) kubeconfig(t *testing.T, namespace string) string {
+// kubeconfig leads to the API server by way of the killer.
+func (e *killer) kubeconfig(t *testing.T, namespace string) string {
 	t.Helper()
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, clusters: [{name: a, cluster: {server: %q}}], users: [{name: a, user: {}}],
 contexts: [{name: a, context: {cluster: a, user: a, namespace: %s}}], current-context: a}`, e.server.URL, namespace)
@@ -100,7 +100,7 @@ contexts: [{name: a, context: {cluster: a, user: a, namespace: %s}}], current-co
 
 // upgradeKilled runs an upgrade until it has written so often, and is false where it
 // came to its end before.
-func (e *executioner) upgradeKilled(t *testing.T, kubeconfig, file string, after int) bool {
+func (e *killer) upgradeKilled(t *testing.T, kubeconfig, file string, after int) bool {
 	t.Helper()
 	e.mu.Lock()
 	e.allowed, e.dead, e.kill = after, false, func() {}
@@ -145,7 +145,7 @@ func killPins(t *testing.T, namespace string, first, last int) (kills, pauses ma
 	for _, kind := range []string{"machines", "machinedeployments", "machinehealthchecks", "machinesets"} {
 		before[kind] = objectsOfKind(t, namespace, kind)
 	}
-	e := newExecutioner(t, shared)
+	e := newKiller(t, shared)
 	kubeconfig := e.kubeconfig(t, namespace)
 	kills, pauses = map[string]int{}, map[string]int{}
 	for after, killed := first, true; killed && after <= last; after++ {

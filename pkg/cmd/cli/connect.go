@@ -79,8 +79,8 @@ func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*li
 	}
 	return lifecycle.New(c.Client, lifecycle.Options{
 		Bundles: bundles, Namespace: c.Namespace, Certificates: c.certificates, Warn: a.WarnText,
-		Waiting: func(turn management.Turn) {
-			a.Say("%s holds %s; waiting to see whether it is still running", turn.Holder, turn.What())
+		Waiting: func(holding management.HeldLock) {
+			a.Say("%s holds %s; waiting to see whether it is still running", holding.Holder, holding.What())
 		},
 	}), nil
 }
