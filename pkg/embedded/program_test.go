@@ -79,7 +79,7 @@ func TestFindProgram(t *testing.T) {
 		"PATH":                           {self: alone, path: filepath.Dir(inPath), want: inPath + "|<nil>"},
 		"nowhere": {
 			self: alone, path: dir,
-			want: "|" + missing + "it is in the directory embedded beside clusterctl-x where a release archive was unpacked or 'make build' has run; use clusterctl-x from there, or set CLUSTERCTL_X_EMBEDDED to the program; or use a management cluster of your own with --management kubeconfig",
+			want: "|" + missing + "it is in the directory embedded next to clusterctl-x where a release archive was unpacked or 'make build' has run; use clusterctl-x from there, or set CLUSTERCTL_X_EMBEDDED to the program; or use a management cluster of your own with --management kubeconfig",
 		},
 	}
 	for name, test := range tests {

@@ -185,7 +185,7 @@ func findProgram() (string, error) {
 	if path, err := exec.LookPath(Exec); err == nil {
 		return path, nil
 	}
-	return "", fmt.Errorf("%w: it is in the directory embedded beside clusterctl-x where a release archive was unpacked or 'make build' has run; use clusterctl-x from there, or set CLUSTERCTL_X_EMBEDDED to the program; or use a management cluster of your own with --management kubeconfig", ErrNoProgram)
+	return "", fmt.Errorf("%w: it is in the directory embedded next to clusterctl-x where a release archive was unpacked or 'make build' has run; use clusterctl-x from there, or set CLUSTERCTL_X_EMBEDDED to the program; or use a management cluster of your own with --management kubeconfig", ErrNoProgram)
 }
 
 // Stop ends all processes of the instance and returns when they are gone.

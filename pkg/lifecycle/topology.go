@@ -214,7 +214,7 @@ func (m *topologyMode) checkUnmanaged(wanted *clusterv1.Cluster) error {
 	for _, group := range wanted.Spec.Topology.Workers.MachineDeployments {
 		if !named[group.Name] {
 			return &management.RefusedError{Check: "group-of-others", Reason: fmt.Sprintf(
-				"the topology of cluster %s has group %s, which clusterctl-x did not make and the file does not name; add it to the file, or take it out of the Cluster with 'kubectl edit'", wanted.Name, group.Name)}
+				"the topology of cluster %s has group %s, which clusterctl-x did not make and the file does not name; add it to the file, or remove it from the Cluster with 'kubectl edit'", wanted.Name, group.Name)}
 		}
 	}
 	if pools := wanted.Spec.Topology.Workers.MachinePools; len(pools) > 0 {

@@ -60,7 +60,7 @@ type DifferentError struct {
 
 func (e *DifferentError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster %s exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what", e.Cluster)
+	fmt.Fprintf(&b, "cluster %s exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what", e.Cluster)
 	for _, change := range e.Changes {
 		for _, field := range change.Fields {
 			fmt.Fprintf(&b, "\n  %s: %s", change.Object, field)

@@ -87,7 +87,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
 				}
 			},
-			wantErr: "cluster a exists and is not what the file describes; 'create' changes nothing that exists, and 'upgrade cluster' does: 'plan upgrade' shows what\n" +
+			wantErr: "cluster a exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what\n" +
 				"  KubeadmControlPlane/a: spec.replicas would become 3",
 		},
 		"the record cannot be written: no object is": {

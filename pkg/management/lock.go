@@ -131,7 +131,7 @@ func (c *Client) identity() string {
 	if err != nil {
 		host = "this machine"
 	}
-	return fmt.Sprintf("process %d on %s, begun %s", os.Getpid(), host, c.opts().Clock.Now().UTC().Format("15:04:05.000"))
+	return fmt.Sprintf("process %d on %s, started %s", os.Getpid(), host, c.opts().Clock.Now().UTC().Format("15:04:05.000"))
 }
 
 func (l *lock) acquire(ctx context.Context) error {

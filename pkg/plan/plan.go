@@ -250,7 +250,7 @@ func (p Plan) Stale(now Plan) []string {
 		differ(fmt.Sprintf("step %d", i+1), p.Steps[i].String(), now.Steps[i].String())
 		differ(fmt.Sprintf("machines of step %d", i+1), p.Steps[i].machines(), now.Steps[i].machines())
 		if len(reasons) == 0 && !p.Steps[i].same(now.Steps[i]) {
-			reasons = append(reasons, fmt.Sprintf("step %d changes other fields, or begins from another state", i+1))
+			reasons = append(reasons, fmt.Sprintf("step %d changes other fields, or starts from another state", i+1))
 		}
 	}
 	return reasons

@@ -32,7 +32,7 @@ func (e *UnhealthyError) Place() string {
 }
 
 func (e *UnhealthyError) Error() string {
-	return fmt.Sprintf("cluster %s/%s was not healthy after %s of waiting, so %s did not begin", e.Cluster.Namespace, e.Cluster.Name, e.Waited, e.Place())
+	return fmt.Sprintf("cluster %s/%s was not healthy after waiting %s, so %s did not start", e.Cluster.Namespace, e.Cluster.Name, e.Waited, e.Place())
 }
 
 // waitsForHealth reports whether the steps from first to the one before end wait for a

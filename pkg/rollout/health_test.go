@@ -143,7 +143,7 @@ func TestRunWaitsForHealthForAWhile(t *testing.T) {
 	}
 	want := result{
 		"step 3 of 3 (the control plane from v1.34.1 to v1.35.1)", 10 * time.Minute, []string{"md-0"},
-		"cluster ns/c was not healthy after 10m0s of waiting, so step 3 of 3 (the control plane from v1.34.1 to v1.35.1) did not begin",
+		"cluster ns/c was not healthy after waiting 10m0s, so step 3 of 3 (the control plane from v1.34.1 to v1.35.1) did not start",
 	}
 	got := result{Place: unhealthy.Place(), Waited: unhealthy.Waited, Text: err.Error()}
 	for _, part := range unhealthy.Parts {

@@ -50,7 +50,7 @@ func TestWaitingInARollout(t *testing.T) {
 		return func(p *state.Part) { p.Machines = machines }
 	}
 	reason := func(p *state.Part) { p.Reason = "2 available replicas, at least 3 required" }
-	blocked := func(p *state.Part) { p.Reason, p.Blocked = "MachineSet/x makes no machine: preflight", true }
+	blocked := func(p *state.Part) { p.Reason, p.Blocked = "MachineSet/x creates no machines: preflight", true }
 	paused := func(p *state.Part) { p.Paused = true }
 	tests := map[string]struct {
 		changes []func(*state.Part)
@@ -60,8 +60,8 @@ func TestWaitingInARollout(t *testing.T) {
 		"an old machine that is not well":       {[]func(*state.Part){machines(a, machine("b", sick), c)}, oneIsSick + "machine b is Running at v1.33.7 and will be replaced: no answer"},
 		"what is not there":                     {[]func(*state.Part){machines(a, b, c), reason}, progress + "2 available replicas, at least 3 required"},
 		"an old one not well, before the rest":  {[]func(*state.Part){machines(a, machine("b", sick), c), reason}, oneIsSick + "machine b is Running at v1.33.7 and will be replaced: no answer"},
-		"no machine is made":                    {[]func(*state.Part){machines(a, b, c), blocked}, progress + "MachineSet/x makes no machine: preflight"},
-		"no machine is made, before a sick one": {[]func(*state.Part){machines(a, machine("b", sick), c), blocked}, oneIsSick + "MachineSet/x makes no machine: preflight"},
+		"no machine is made":                    {[]func(*state.Part){machines(a, b, c), blocked}, progress + "MachineSet/x creates no machines: preflight"},
+		"no machine is made, before a sick one": {[]func(*state.Part){machines(a, machine("b", sick), c), blocked}, oneIsSick + "MachineSet/x creates no machines: preflight"},
 		"paused":                                {[]func(*state.Part){machines(a, b, c), paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is resumed"},
 		"paused, and no machine is made":        {[]func(*state.Part){machines(a, b, c), blocked, paused}, progress + "MachineDeployment/md-0 is paused; Cluster API does nothing about it until it is resumed"},
 		"one comes":                             {[]func(*state.Part){machines(a, b, c, machine("d", comes(1)))}, progress + "machine d is Provisioning: no image"},

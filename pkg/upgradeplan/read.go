@@ -23,7 +23,7 @@ const (
 )
 
 // ErrNoRequest is returned for an exchange without the versions that were asked for.
-var ErrNoRequest = errors.New("nothing says what was asked for")
+var ErrNoRequest = errors.New("the request is missing")
 
 // ReadExchange reads a file with a response and, where it is there, the request. The
 // versions that are set in asked take the place of the request's.

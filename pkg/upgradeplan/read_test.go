@@ -83,7 +83,7 @@ func TestReadExchangeRefuses(t *testing.T) {
 		"a failure":             {replaced("status: Success", "status: Failure\nmessage: no release of 1.31 is there"), "status: the extension had no plan: no release of 1.31 is there"},
 		"no status":             {replaced("status: Success\n", ""), `status: is ""; write Success or Failure`},
 		"a file of any size":    {strings.Repeat("#", strictyaml.MaxFileSize+1), "it is larger than 1048576 bytes"},
-		"no request":            {aResponse, "nothing says what was asked for"},
+		"no request":            {aResponse, "the request is missing"},
 		"what is no YAML":       {"a: [", "error converting YAML to JSON: yaml: line 1: did not find expected node content"},
 		"a kind that is a list": {"kind: [a]", "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go struct field TypeMeta.kind of type string"},
 	} {

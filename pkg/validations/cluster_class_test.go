@@ -242,7 +242,7 @@ func TestSpecDatacenterOfAClass(t *testing.T) {
 		"none":             {ref("", ""), nil},
 		"another provider": {ref("VSphereDatacenterConfig", "prod"), []string{`spec.datacenterRef.kind: Unsupported value: "VSphereDatacenterConfig": supported values: "DockerDatacenterConfig", "InMemoryDatacenterConfig"`}},
 		"no kind":          {ref("", "prod"), []string{"spec.datacenterRef.kind: Required value: the provider: DockerDatacenterConfig or InMemoryDatacenterConfig"}},
-		"no name":          {ref(v1alpha1.DockerKind, ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; where there is none, any name"}},
+		"no name":          {ref(v1alpha1.DockerKind, ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; if there is none, any name"}},
 	})
 }
 

@@ -113,13 +113,13 @@ func TestSpecRollout(t *testing.T) {
 		"control plane, another":         {controlPlane(1, v1alpha1.ControlPlaneRolloutStrategy{Type: "OnDelete"}), []string{controlPlanePath + `type: Unsupported value: "OnDelete": supported values: "RollingUpdate"`}},
 		"control plane of 1, surge of 1": {surge(1, 1), nil},
 		"control plane of 3, surge of 0": {surge(3, 0), nil},
-		"control plane of 1, surge of 0": {surge(1, 0), []string{controlPlanePath + "rollingUpdate.maxSurge: Invalid value: 0: removes a machine before its successor is there, which needs a control plane of 3 or more; use 1"}},
+		"control plane of 1, surge of 0": {surge(1, 0), []string{controlPlanePath + "rollingUpdate.maxSurge: Invalid value: 0: removes a machine before its replacement exists, which needs a control plane of 3 or more; use 1"}},
 		"control plane of 2, surge of 0": {
 			func(c *v1alpha1.Cluster) {
 				surge(2, 0)(c)
 				c.Spec.ExternalEtcdConfiguration = &v1alpha1.ExternalEtcdConfiguration{Endpoints: []string{"https://a:1"}}
 			},
-			[]string{controlPlanePath + "rollingUpdate.maxSurge: Invalid value: 0: removes a machine before its successor is there, which needs a control plane of 3 or more; use 1"},
+			[]string{controlPlanePath + "rollingUpdate.maxSurge: Invalid value: 0: removes a machine before its replacement exists, which needs a control plane of 3 or more; use 1"},
 		},
 		"control plane, surge of 2":  {surge(3, 2), []string{controlPlanePath + "rollingUpdate.maxSurge: Invalid value: 2: must be 0 or 1"}},
 		"control plane, surge of -1": {surge(3, -1), []string{controlPlanePath + "rollingUpdate.maxSurge: Invalid value: -1: must be 0 or 1"}},

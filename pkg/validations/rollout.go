@@ -35,7 +35,7 @@ func controlPlaneRollout(config v1alpha1.ControlPlaneConfiguration, path *field.
 	case surge != 0 && surge != 1:
 		errs = append(errs, field.Invalid(at, surge, "must be 0 or 1"))
 	case surge == 0 && config.Replicas() < minScaleIn:
-		errs = append(errs, field.Invalid(at, surge, "removes a machine before its successor is there, which needs a control plane of 3 or more; use 1"))
+		errs = append(errs, field.Invalid(at, surge, "removes a machine before its replacement exists, which needs a control plane of 3 or more; use 1"))
 	}
 	return errs
 }

@@ -59,7 +59,7 @@ func datacenter(spec v1alpha1.ClusterSpec, path *field.Path) field.ErrorList {
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
 	}
 	if ref.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), "the name of the provider document; where there is none, any name"))
+		errs = append(errs, field.Required(path.Child("name"), "the name of the provider document; if there is none, any name"))
 	}
 	return errs
 }

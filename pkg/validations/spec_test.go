@@ -188,7 +188,7 @@ func TestSpecDatacenter(t *testing.T) {
 		"docker":           {ref(v1alpha1.DockerKind, "other"), nil},
 		"another provider": {ref("VSphereDatacenterConfig", "prod"), []string{`spec.datacenterRef.kind: Unsupported value: "VSphereDatacenterConfig": supported values: "DockerDatacenterConfig", "InMemoryDatacenterConfig"`}},
 		"no kind":          {ref("", "prod"), []string{"spec.datacenterRef.kind: Required value: the provider: DockerDatacenterConfig or InMemoryDatacenterConfig"}},
-		"no name":          {ref(v1alpha1.InMemoryKind, ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; where there is none, any name"}},
+		"no name":          {ref(v1alpha1.InMemoryKind, ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; if there is none, any name"}},
 	})
 }
 
@@ -206,7 +206,7 @@ func TestSpecReportsAll(t *testing.T) {
 			"metadata.name: Required value: a name of lower-case letters, digits and dashes",
 			"spec.workerNodeGroupConfigurations[0].name: Required value: a name of lower-case letters, digits and dashes",
 			"spec.datacenterRef.kind: Required value: the provider: DockerDatacenterConfig or InMemoryDatacenterConfig",
-			"spec.datacenterRef.name: Required value: the name of the provider document; where there is none, any name",
+			"spec.datacenterRef.name: Required value: the name of the provider document; if there is none, any name",
 			"spec.externalEtcdConfiguration.count: Required value: an odd number, such as 3; or give endpoints",
 			"spec.clusterNetwork.pods.cidrBlocks: Required value: one network, such as 192.168.0.0/16",
 			"spec.clusterNetwork.services.cidrBlocks: Required value: one network, such as 10.96.0.0/12",

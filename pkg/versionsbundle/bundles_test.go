@@ -157,7 +157,7 @@ func TestParseReportsAllProblems(t *testing.T) {
 			"bundles.yaml:19: spec.versionsBundles[0].releases[1].images.pause: Required value: " + image,
 		}},
 		"node image missing": {with("docker: kindest/node:v1.33.5@sha256:0123", "docker:"), []string{
-			"bundles.yaml:25: spec.versionsBundles[1].releases[0].nodeImages[docker]: Required value: the image of the provider's machines; where there is none, leave the provider out",
+			"bundles.yaml:25: spec.versionsBundles[1].releases[0].nodeImages[docker]: Required value: the image of the provider's machines; if there is none, leave the provider out",
 		}},
 		"download empty": {with("        amd64:\n", "        arm64: {}\n        amd64:\n"), []string{
 			`bundles.yaml:27: spec.versionsBundles[1].releases[0].kubeadm[arm64].sha256: Invalid value: "": ` + checksum,

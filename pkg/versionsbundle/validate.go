@@ -80,7 +80,7 @@ func (r Release) validate(path *field.Path) field.ErrorList {
 	}
 	for _, provider := range slices.Sorted(maps.Keys(r.NodeImages)) {
 		if r.NodeImages[provider] == "" {
-			errs = append(errs, field.Required(path.Child("nodeImages").Key(provider), "the image of the provider's machines; where there is none, leave the provider out"))
+			errs = append(errs, field.Required(path.Child("nodeImages").Key(provider), "the image of the provider's machines; if there is none, leave the provider out"))
 		}
 	}
 	for _, arch := range slices.Sorted(maps.Keys(r.Kubeadm)) {

@@ -21,11 +21,11 @@ func usesOfAClass() map[string]brokenUse {
 		},
 		"class with a missing template": {
 			"create cluster", managedSpec, []string{"{name: managed}", "{name: fresh}", "name: handmade", "name: half"}, 3,
-			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"half\": ClusterClass half names KubeadmConfigTemplate/gone, which is not there; apply it, or name another one\n",
+			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"half\": ClusterClass half names KubeadmConfigTemplate/gone, which does not exist; apply it, or name another one\n",
 		},
 		"class changed to one with a missing template": {
 			"upgrade cluster", managedSpec, []string{"name: handmade", "name: half"}, 3,
-			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"half\": ClusterClass half names KubeadmConfigTemplate/gone, which is not there; apply it, or name another one\n",
+			"cluster.yaml:7: spec.clusterClass.name: Invalid value: \"half\": ClusterClass half names KubeadmConfigTemplate/gone, which does not exist; apply it, or name another one\n",
 		},
 		"paused class": {
 			"create cluster", managedSpec, []string{"{name: managed}", "{name: fresh}", "name: handmade", "name: paused"}, 3,

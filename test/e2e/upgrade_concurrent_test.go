@@ -32,7 +32,7 @@ func TestRunsSideBySide(t *testing.T) {
 			second := begin(t, append(upgrade, "-f", pinned("1.32", "1.33"), "--worker-node-groups", "md-1")...)
 			second.until(t, "step 1 of 1: md-1 from v1.32.13 to v1.33.13")
 			whole := cli(t, 4, append(upgrade, "-f", pinned("1.34", "1.34"), "--skip-preflight", "health")...)
-			want := regexp.MustCompile(fmt.Sprintf(`\nerror: process \d+ on .+, begun \S+ works on worker node group md-[01] of cluster %s/duo, at least until \d\d:\d\d:\d\d; wait until it is done, or take over its lock with --take-over\n$`, namespace))
+			want := regexp.MustCompile(fmt.Sprintf(`\nerror: process \d+ on .+, started \S+ works on worker node group md-[01] of cluster %s/duo, at least until \d\d:\d\d:\d\d; wait until it is done, or take over its lock with --take-over\n$`, namespace))
 			if !want.MatchString(whole.stderr) {
 				t.Errorf("a run on the whole cluster says %q, want %s", whole.stderr, want)
 			}

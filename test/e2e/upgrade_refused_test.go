@@ -165,7 +165,7 @@ const cannot = "error: cluster refused/refused cannot be upgraded in its current
 func allowed(t *testing.T, namespace, file string, args ...string) {
 	t.Helper()
 	r := cli(t, 0, append([]string{"upgrade", "cluster", "-n", namespace, "-f", file, "--dry-run=server"}, args...)...)
-	if want := "cluster refused/refused: the upgrade can begin (server dry run)\n"; r.stdout != want {
+	if want := "cluster refused/refused: the upgrade can start (server dry run)\n"; r.stdout != want {
 		t.Errorf("stdout is %q, want %q", r.stdout, want)
 	}
 }

@@ -101,7 +101,7 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 		second.signal(t, syscall.SIGCONT)
 		r = second.end(t)
 		// It names the run that had its turn where the API server answered it meanwhile.
-		want = regexp.MustCompile(`\nerror: (the lock of cluster stopped/stopped was taken over, so this run|process \d+ on \S+, begun \S+ works on cluster stopped/stopped now, so this run) wrote nothing more; what it started continues\n$`)
+		want = regexp.MustCompile(`\nerror: (the lock of cluster stopped/stopped was taken over, so this run|process \d+ on \S+, started \S+ works on cluster stopped/stopped now, so this run) wrote nothing more; what it started continues\n$`)
 		if r.code != 4 || r.stdout != "" || !want.MatchString(r.stderr) {
 			t.Errorf("exit code %d, want 4 and the end %s: %s%s", r.code, want, r.stdout, r.stderr)
 		}

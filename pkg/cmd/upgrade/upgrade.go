@@ -115,7 +115,7 @@ func (o *options) upgrade(ctx context.Context) error {
 		return err
 	}
 	if dryRun {
-		return o.Result("cluster %s: the upgrade can begin (server dry run)", u.Key)
+		return o.Result("cluster %s: the upgrade can start (server dry run)", u.Key)
 	}
 	if o.interactive {
 		yes, err := o.confirm(ctx)

@@ -368,7 +368,7 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 		ControlPlane: state.Part{Name: "control-plane", Reason: "the control plane's object does not exist yet", Blocked: true},
 		Others:       []state.Other{{Object: "Machine/y", Version: v1alpha1.MustParseVersion("v1.32.1")}, {Object: "MachinePool/y"}},
 	}}
-	want[0].WorkerNodeGroups[0].Blocked, want[0].WorkerNodeGroups[0].Reason = true, "MachineSet/c-md-0-b makes no machine: preflight of c-md-0-b"
+	want[0].WorkerNodeGroups[0].Blocked, want[0].WorkerNodeGroups[0].Reason = true, "MachineSet/c-md-0-b creates no machines: preflight of c-md-0-b"
 	want[0].Others = []state.Other{{Object: "Machine/z", Version: v1alpha1.MustParseVersion("v1.32.1")}, {Object: "MachinePool/z"}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
 		t.Errorf("clusters (-want +got):\n%s", diff)

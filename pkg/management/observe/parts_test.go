@@ -88,7 +88,7 @@ func TestControlPlaneState(t *testing.T) {
 			},
 			func(c *state.Cluster) {
 				c.ControlPlane.Settled, c.ControlPlane.Generation, c.ControlPlane.Unseen = false, 3, true
-				blocked(c, "KubeadmControlPlane/c makes no machine: denied")
+				blocked(c, "KubeadmControlPlane/c creates no machines: denied")
 			},
 		},
 		"paused": {
@@ -203,7 +203,7 @@ func TestWorkerNodeGroupState(t *testing.T) {
 			func(s *snapshot) {
 				s.sets[0].Status.Conditions = scalingUp(blockedBy + "KubeadmVersionSkew preflight\n* DevMachineTemplate does not exist")
 			},
-			blocked("MachineSet/c-md-0-x makes no machine: KubeadmVersionSkew preflight; DevMachineTemplate does not exist"),
+			blocked("MachineSet/c-md-0-x creates no machines: KubeadmVersionSkew preflight; DevMachineTemplate does not exist"),
 		},
 		"a MachineSet that makes machines": {func(s *snapshot) { s.sets[0].Status.Conditions = scalingUp("Scaling up from 0 to 1 replicas") }, func(*state.Cluster) {}},
 		"the present MachineSet before a former one": {
@@ -213,7 +213,7 @@ func TestWorkerNodeGroupState(t *testing.T) {
 				s.sets[0].Status.Conditions = scalingUp(blockedBy + "present")
 				s.sets = append([]clusterv1.MachineSet{former}, s.sets...)
 			},
-			blocked("MachineSet/c-md-0-x makes no machine: present"),
+			blocked("MachineSet/c-md-0-x creates no machines: present"),
 		},
 		"a former MachineSet, where the present one is not blocked": {
 			func(s *snapshot) {
@@ -221,7 +221,7 @@ func TestWorkerNodeGroupState(t *testing.T) {
 				former.Status.Conditions = scalingUp(blockedBy + "former")
 				s.sets = append(s.sets, former)
 			},
-			blocked("MachineSet/c-md-0-a makes no machine: former"),
+			blocked("MachineSet/c-md-0-a creates no machines: former"),
 		},
 		"a MachineSet of another group": {
 			func(s *snapshot) {
@@ -237,7 +237,7 @@ func TestWorkerNodeGroupState(t *testing.T) {
 				s.sets[0].Status.Conditions = scalingUp("Scaling up from 0 to 1 replicas")
 				s.sets[0].SetV1Beta1Conditions(notCreated("denied"))
 			},
-			blocked("MachineSet/c-md-0-x makes no machine: denied"),
+			blocked("MachineSet/c-md-0-x creates no machines: denied"),
 		},
 		"a machine that could not be created, and is not wanted any more": {
 			func(s *snapshot) { s.sets[0].SetV1Beta1Conditions(notCreated("denied")) }, func(*state.Cluster) {},

@@ -51,7 +51,7 @@ func blockedSet(sets []clusterv1.MachineSet) string {
 	for _, set := range sets {
 		object := "MachineSet/" + set.Name
 		if because := blockage(set.Status.Conditions, clusterv1.MachineSetScalingUpCondition); because != "" {
-			return object + " makes no machine: " + because
+			return object + " creates no machines: " + because
 		}
 		if !meta.IsStatusConditionTrue(set.Status.Conditions, clusterv1.MachineSetScalingUpCondition) {
 			continue // what is left of an error is an old one
@@ -72,7 +72,7 @@ func createError(object string, conditions clusterv1.Conditions, conditionType c
 	if i < 0 {
 		return ""
 	}
-	return object + " makes no machine: " + OneLine(cmp.Or(conditions[i].Message, conditions[i].Reason), MaxReason)
+	return object + " creates no machines: " + OneLine(cmp.Or(conditions[i].Message, conditions[i].Reason), MaxReason)
 }
 
 // unseen says that Cluster API has not finished the latest change of an

@@ -64,7 +64,7 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("ClusterClass %s names %s, which is not there; apply it, or name another one", e.Class, e.Template)
+	return fmt.Sprintf("ClusterClass %s names %s, which does not exist; apply it, or name another one", e.Class, e.Template)
 }
 
 // GenerateError reports that Cluster API cannot generate the objects of a cluster from
