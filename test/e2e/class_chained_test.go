@@ -74,7 +74,7 @@ func heldSequence(t *testing.T, namespace string, spec *clusterSpec) {
 	const second = "md-1 stays at v1.34.4, with its count and labels, and holds up the upgrade to v1.35.4, until holdUpgradeSequence of md-0 is removed"
 	assertFrozen(t, namespace, first, second)
 	spec.version = "1.36"
-	refused(t, 3, namespace, spec.path(t), "waits.yaml:5: spec.kubernetesVersion: Invalid value: \"1.36\": cluster waits is still on its way to v1.35.4 (md-0 at v1.34.4, md-1 at v1.34.4), and Cluster API takes no other version until it is there: "+
+	refused(t, 3, namespace, spec.path(t), "waits.yaml:5: spec.kubernetesVersion: Invalid value: \"1.36\": cluster waits is still being upgraded to v1.35.4 (md-0 at v1.34.4, md-1 at v1.34.4), and Cluster API accepts no other version until that is done: "+
 		"use v1.35.4 first; "+first+"; "+second+"\n")
 	spec.version = "1.35"
 	assertSame(t, workers, namesOf(t, namespace, "waits", "md-0", "md-1"))

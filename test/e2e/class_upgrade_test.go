@@ -210,7 +210,7 @@ func retargeted(t *testing.T, namespace string, spec clusterSpec, old map[string
 		kubectl(t, shared, nil, "wait", "machine/"+name, "-n", namespace, `--for=jsonpath={.status.conditions[?(@.type=="Deleting")].reason}=WaitingForPreDrainHook`, "--timeout=60s")
 	}
 	before := everything(t, namespace)
-	const on = "cluster stopped is still on its way to v1.35.4 (control-plane at v1.33.13, md-0 at v1.33.13), and Cluster API takes no other version until it is there: " +
+	const on = "cluster stopped is still being upgraded to v1.35.4 (control-plane at v1.33.13, md-0 at v1.33.13), and Cluster API accepts no other version until that is done: " +
 		"use v1.35.4 first; 'clusterctl-x watch cluster stopped -n class-stopped' waits for it\n"
 	for _, version := range []string{"1.36", "1.34"} {
 		spec.version = version
