@@ -22,11 +22,11 @@ func IsKind(object *unstructured.Unstructured, kind string) bool {
 // their names: a name says nothing to people. wanted are the objects to be, by
 // Kind/name; find returns the template of a name in whose place another one
 // comes, or nil where it is not there.
-func FollowTemplates(before, after *unstructured.Unstructured, fields []Field, wanted map[string]*unstructured.Unstructured,
+func FollowTemplates(before, after *unstructured.Unstructured, fields []Change, wanted map[string]*unstructured.Unstructured,
 	find func(name string, instead *unstructured.Unstructured) (*unstructured.Unstructured, error),
-) ([]Field, error) {
+) ([]Change, error) {
 	for _, path := range References(after.GetKind()) {
-		i := slices.IndexFunc(fields, func(f Field) bool { return f.Path == strings.Join(path, ".")+".name" })
+		i := slices.IndexFunc(fields, func(c Change) bool { return c.Template == "" && c.Path == strings.Join(path, ".")+".name" })
 		if i < 0 {
 			continue
 		}
@@ -45,7 +45,7 @@ func FollowTemplates(before, after *unstructured.Unstructured, fields []Field, w
 // one of them cannot be had.
 func templateFields(before, after *unstructured.Unstructured, path []string, wanted map[string]*unstructured.Unstructured,
 	find func(string, *unstructured.Unstructured) (*unstructured.Unstructured, error),
-) ([]Field, error) {
+) ([]Change, error) {
 	oldReference, _, err := unstructured.NestedStringMap(before.Object, path...)
 	if err != nil {
 		return nil, err
@@ -68,8 +68,7 @@ func templateFields(before, after *unstructured.Unstructured, path []string, wan
 	}
 	fields, err := Between(only(template), only(instead))
 	for i := range fields {
-		fields[i].Path = instead.GetKind() + " " + fields[i].Path
-		fields[i].Rolling = true
+		fields[i].Object, fields[i].Template, fields[i].ReplacesMachines = ObjectName(after), instead.GetKind(), true
 	}
 	return fields, err
 }

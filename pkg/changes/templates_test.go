@@ -57,39 +57,45 @@ func TestFollowTemplates(t *testing.T) {
 	machine := func(name, label string, spec fields) *unstructured.Unstructured {
 		return template("DevMachineTemplate", name, label, spec)
 	}
-	bootName := changes.Field{Path: "spec.template.spec.bootstrap.configRef.name", Change: "would become new", Rolling: true}
+	bootName := changes.Change{Object: "MachineDeployment/a", Path: "spec.template.spec.bootstrap.configRef.name", Action: changes.Changed, Old: `"old"`, New: `"new"`, ReplacesMachines: true}
+	inside := func(object, template, path string, action changes.Action, old, is changes.Value) changes.Change {
+		return changes.Change{Object: object, Template: template, Path: path, Action: action, Old: old, New: is, ReplacesMachines: true}
+	}
+	inDeployment := func(template, path string, action changes.Action, old, is changes.Value) changes.Change {
+		return inside("MachineDeployment/a", template, path, action, old, is)
+	}
 	tests := map[string]struct {
 		before, after *unstructured.Unstructured
 		live, wanted  objects
-		want          []changes.Field
+		want          []changes.Change
 	}{
-		"nothing changes":                   {deployment("old", "old"), deployment("old", "old"), nil, nil, []changes.Field{}},
-		"a kind without templates":          {object("Cluster", nil, fields{"spec": fields{"a": "1"}}), object("Cluster", nil, fields{"spec": fields{"a": "2"}}), nil, nil, []changes.Field{{Path: "spec.a", Change: "would become 2"}}},
-		"neither template is to be had":     {deployment("old", "old"), deployment("new", "old"), nil, nil, []changes.Field{bootName}},
-		"the live template is gone":         {deployment("old", "old"), deployment("new", "old"), nil, objects{boot("new", "2", fields{"a": "2"})}, []changes.Field{bootName}},
-		"the wanted template is not known":  {deployment("old", "old"), deployment("new", "old"), objects{boot("old", "1", fields{"a": "1"})}, nil, []changes.Field{bootName}},
-		"the templates differ in no field":  {deployment("old", "old"), deployment("new", "old"), objects{boot("old", "1", fields{"a": "1"})}, objects{boot("new", "2", fields{"a": "1"})}, []changes.Field{bootName}},
-		"a template of another kind's name": {deployment("old", "old"), deployment("new", "old"), objects{machine("old", "1", fields{"a": "1"})}, objects{machine("new", "2", fields{"a": "2"})}, []changes.Field{bootName}},
+		"nothing changes":                   {deployment("old", "old"), deployment("old", "old"), nil, nil, nil},
+		"a kind without templates":          {object("Cluster", nil, fields{"spec": fields{"a": "1"}}), object("Cluster", nil, fields{"spec": fields{"a": "2"}}), nil, nil, []changes.Change{{Object: "Cluster/a", Path: "spec.a", Action: changes.Changed, Old: `"1"`, New: `"2"`}}},
+		"neither template is to be had":     {deployment("old", "old"), deployment("new", "old"), nil, nil, []changes.Change{bootName}},
+		"the live template is gone":         {deployment("old", "old"), deployment("new", "old"), nil, objects{boot("new", "2", fields{"a": "2"})}, []changes.Change{bootName}},
+		"the wanted template is not known":  {deployment("old", "old"), deployment("new", "old"), objects{boot("old", "1", fields{"a": "1"})}, nil, []changes.Change{bootName}},
+		"the templates differ in no field":  {deployment("old", "old"), deployment("new", "old"), objects{boot("old", "1", fields{"a": "1"})}, objects{boot("new", "2", fields{"a": "1"})}, []changes.Change{bootName}},
+		"a template of another kind's name": {deployment("old", "old"), deployment("new", "old"), objects{machine("old", "1", fields{"a": "1"})}, objects{machine("new", "2", fields{"a": "2"})}, []changes.Change{bootName}},
 		"one template": {
 			deployment("old", "old"), deployment("new", "old"), objects{boot("old", "1", fields{"a": "1", "b": "1", "same": "1"})}, objects{boot("new", "2", fields{"a": "2", "c": "2", "same": "1"})},
-			[]changes.Field{
-				{Path: "KubeadmConfigTemplate spec.a", Change: "would become 2", Rolling: true},
-				{Path: "KubeadmConfigTemplate spec.b", Change: "would be removed", Rolling: true},
-				{Path: "KubeadmConfigTemplate spec.c", Change: "would become 2", Rolling: true},
+			[]changes.Change{
+				inDeployment("KubeadmConfigTemplate", "spec.a", changes.Changed, `"1"`, `"2"`),
+				inDeployment("KubeadmConfigTemplate", "spec.b", changes.Removed, `"1"`, ""),
+				inDeployment("KubeadmConfigTemplate", "spec.c", changes.Added, "", `"2"`),
 			},
 		},
 		"both templates, and one of them is gone": {
 			deployment("old", "old"), deployment("new", "new"), objects{machine("old", "1", fields{"a": "1"})}, objects{boot("new", "2", fields{"a": "2"}), machine("new", "2", fields{"a": "2"})},
-			[]changes.Field{bootName, {Path: "DevMachineTemplate spec.a", Change: "would become 2", Rolling: true}},
+			[]changes.Change{bootName, inDeployment("DevMachineTemplate", "spec.a", changes.Changed, `"1"`, `"2"`)},
 		},
 		"both templates": {
 			deployment("old", "old"), deployment("new", "new"),
 			objects{machine("old", "1", fields{"a": "1"}), boot("old", "1", fields{"a": "1"})}, objects{boot("new", "2", fields{"a": "2"}), machine("new", "2", fields{"a": "2"})},
-			[]changes.Field{{Path: "KubeadmConfigTemplate spec.a", Change: "would become 2", Rolling: true}, {Path: "DevMachineTemplate spec.a", Change: "would become 2", Rolling: true}},
+			[]changes.Change{inDeployment("KubeadmConfigTemplate", "spec.a", changes.Changed, `"1"`, `"2"`), inDeployment("DevMachineTemplate", "spec.a", changes.Changed, `"1"`, `"2"`)},
 		},
 		"the control plane's template": {
 			kubeadmControlPlane("old"), kubeadmControlPlane("new"), objects{machine("old", "1", fields{"a": "1"})}, objects{machine("new", "2", fields{"a": "2"})},
-			[]changes.Field{{Path: "DevMachineTemplate spec.a", Change: "would become 2", Rolling: true}},
+			[]changes.Change{inside("KubeadmControlPlane/a", "DevMachineTemplate", "spec.a", changes.Changed, `"1"`, `"2"`)},
 		},
 		"a template beside other fields": {
 			deployment("old", "old"),
@@ -99,7 +105,7 @@ func TestFollowTemplates(t *testing.T) {
 				return o
 			}(),
 			objects{machine("old", "1", fields{"a": "1"})}, objects{machine("new", "2", fields{"a": "2"})},
-			[]changes.Field{{Path: "metadata.labels", Change: `would become {"a":"b"}`}, {Path: "DevMachineTemplate spec.a", Change: "would become 2", Rolling: true}},
+			[]changes.Change{{Object: "MachineDeployment/a", Path: "metadata.labels", Action: changes.Added, New: `{"a":"b"}`}, inDeployment("DevMachineTemplate", "spec.a", changes.Changed, `"1"`, `"2"`)},
 		},
 	}
 	for name, test := range tests {

@@ -33,7 +33,7 @@ func exitCode(err error) int {
 		usage     cli.UsageError
 		problems  strictyaml.Problems
 		refused   *management.RefusedError
-		different *management.DifferentError
+		exists    *management.AlreadyExistsError
 		denied    validations.Refused
 		no        *plan.NoPlanError
 		preflight *management.PreflightError
@@ -56,7 +56,7 @@ func exitCode(err error) int {
 		return exitInvalid
 	case apierrors.IsConflict(err), errors.As(err, &moved), errors.As(err, &locked), errors.As(err, &conflict):
 		return exitConflict
-	case errors.As(err, &refused), errors.As(err, &different), errors.As(err, &class), errors.Is(err, management.ErrNotFound),
+	case errors.As(err, &refused), errors.As(err, &exists), errors.As(err, &class), errors.Is(err, management.ErrNotFound),
 		apierrors.IsInvalid(err), apierrors.IsForbidden(err):
 		return exitRefused
 	default:

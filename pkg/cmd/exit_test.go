@@ -40,7 +40,7 @@ func TestExitCode(t *testing.T) {
 		"no plan":                          {&plan.NoPlanError{Reasons: []string{"x"}}, exitRefused},
 		"preflight":                        {&management.PreflightError{Cluster: "ns/c"}, exitRefused},
 		"refused":                          {&management.RefusedError{Check: "x"}, exitRefused},
-		"another cluster":                  {&management.DifferentError{Cluster: "ns/c"}, exitRefused},
+		"another cluster":                  {&management.AlreadyExistsError{Cluster: "ns/c"}, exitRefused},
 		"no cluster":                       {management.ErrNotFound, exitRefused},
 		"a webhook":                        {apierrors.NewInvalid(schema.GroupKind{Kind: "Cluster"}, "c", nil), exitRefused},
 		"a privilege":                      {apierrors.NewForbidden(clusters, "c", errors.New("no")), exitRefused},

@@ -44,10 +44,21 @@ workerNodeGroupConfigurations: [{name: md-0, count: 3, kubernetesVersion: "1.32"
 		}
 		return p.Plan
 	}
-	if diff := cmp.Diff(plan.Machines{Workers: 3}, planned(nil).MachinesReplaced); diff != "" {
-		t.Errorf("machines of other templates (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(plan.Machines{}, planned(rendered).MachinesReplaced); diff != "" {
-		t.Errorf("machines of the same templates (-want +got):\n%s", diff)
+	unknown := planned(nil)
+	for name, test := range map[string]struct {
+		plan     plan.Plan
+		replaced int
+		changes  plan.Changes
+	}{
+		"templates that are not known": {unknown, 3, plan.Changes{Templates: &plan.TemplateChange{New: rendered}}},
+		"other templates":              {planned([]string{"other"}), 3, plan.Changes{Templates: &plan.TemplateChange{Old: []string{"other"}, New: rendered}}},
+		"the same templates":           {planned(rendered), 0, plan.Changes{}},
+	} {
+		if diff := cmp.Diff(plan.Machines{Workers: test.replaced}, test.plan.MachinesReplaced); diff != "" {
+			t.Errorf("%s: machines (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(test.changes, test.plan.Steps[0].WorkerNodeGroups[0].Changes); diff != "" {
+			t.Errorf("%s: changes (-want +got):\n%s", name, diff)
+		}
 	}
 }

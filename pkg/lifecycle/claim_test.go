@@ -22,8 +22,8 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 		text := stagesSpec(version, "{name: md-0}")
 		return Spec{data: []byte(text), Config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
 	}
-	const label = "md-0: MachineDeployment/prod-md-0 metadata.labels.clusterctl-x.io/worker-node-group would become md-0"
-	const commands = "md-0: KubeadmConfigTemplate spec.template.spec.preKubeadmCommands would be removed"
+	const label = "md-0: MachineDeployment/prod-md-0 metadata.labels.clusterctl-x.io/worker-node-group: md-0 (added)"
+	const commands = `md-0: MachineDeployment/prod-md-0 KubeadmConfigTemplate spec.template.spec.preKubeadmCommands: ["echo hello"] (removed), replaces machines`
 	const note = "MachineDeployment/prod-md-0 has the name of group md-0, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it"
 	for name, test := range map[string]struct {
 		version string

@@ -161,11 +161,12 @@ func (s *Service) refusedMade(ctx context.Context, before, after topology.Class,
 // cluster, all its machines may be replaced, and the objects are not known.
 func classChanges(ctx context.Context, before, after topology.Class, cluster state.Cluster, live, defaulted *clusterv1.Cluster) (map[string]plan.Changes, []*unstructured.Unstructured, error) {
 	was, is, err := generated(ctx, currentTopology{class: before, cluster: live}, after, defaulted)
-	var external externalError
-	if errors.As(err, &external) {
-		sorted := map[string]plan.Changes{v1alpha1.ControlPlaneName: {Rolling: []string{external.Error()}}}
+	var unknown *unknownError
+	if errors.As(err, &unknown) {
+		of := plan.Changes{Unknown: &unknown.Unknown}
+		sorted := map[string]plan.Changes{v1alpha1.ControlPlaneName: of}
 		for _, group := range live.Spec.Topology.Workers.MachineDeployments {
-			sorted[group.Name] = plan.Changes{Rolling: []string{external.Error()}}
+			sorted[group.Name] = of
 		}
 		return sorted, nil, nil
 	}
@@ -174,7 +175,7 @@ func classChanges(ctx context.Context, before, after topology.Class, cluster sta
 	}
 	made := is.OtherThan(was)
 	parts, err := compareParts(was, is, liveNames(cluster, live))
-	return planned(parts.byPart), made, err
+	return parts.byPart, made, err
 }
 
 // UsedReleases adds the releases of the clusters of a class, which the bundles may no

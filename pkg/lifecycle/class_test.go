@@ -11,6 +11,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -25,11 +26,15 @@ func TestOtherClassOfPinnedGroup(t *testing.T) {
 	const pinned = "{name: md-0}, {name: md-1, kubernetesVersion: v1.32.7}"
 	class := inMemoryClass(t, bundles)
 	const (
-		inPlace   = "InPlace: changes of the control plane in place"
-		named     = "Cluster/prod spec.topology.classRef.name would become second"
-		echo      = `KubeadmConfigTemplate spec.template.spec.preKubeadmCommands would become ["echo second"]`
-		bootstrap = "spec.template.spec.bootstrap.configRef.kind would become OtherKubeadmConfigTemplate"
+		inPlace = "InPlace: changes of the control plane in place"
+		named   = "Cluster/prod spec.topology.classRef.name: inmemory -> second"
 	)
+	echo := func(group string) string {
+		return group + `: MachineDeployment/prod-` + group + `-x1 KubeadmConfigTemplate spec.template.spec.preKubeadmCommands: ["echo second"] (added), replaces machines`
+	}
+	bootstrap := func(group string) string {
+		return group + ": MachineDeployment/prod-" + group + "-x1 spec.template.spec.bootstrap.configRef.kind: KubeadmConfigTemplate -> OtherKubeadmConfigTemplate, replaces machines"
+	}
 	note := func(version, newest string) string {
 		return "md-1 is pinned at " + version + ": the control plane cannot go beyond " + newest + ", and changes of the class reach the group only through 'upgrade cluster'"
 	}
@@ -54,31 +59,31 @@ func TestOtherClassOfPinnedGroup(t *testing.T) {
 	}{
 		"the same content": {otherClass(class, nil), "1.33", pinned, []string{inPlace, named, note("v1.32.7", "1.35")}, ""},
 		"other content": {otherClass(class, commands), "1.33", pinned, []string{
-			"Template: new machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
-			"Template: new machines for md-0 at v1.33.3", "md-0: " + echo, note("v1.32.7", "1.35"),
+			"Template: new machines for md-1 at v1.32.7", echo("md-1"), inPlace, named,
+			"Template: new machines for md-0 at v1.33.3", echo("md-0"), note("v1.32.7", "1.35"),
 		}, ""},
 		"with the version": {otherClass(class, commands), "1.34", pinned, []string{
-			"Template: new machines for md-1 at v1.32.7", "md-1: " + echo, inPlace, named,
+			"Template: new machines for md-1 at v1.32.7", echo("md-1"), inPlace, named,
 			"ControlPlane: the control plane from v1.33.3 to v1.34.2",
-			"Workers: md-0 from v1.33.3 to v1.34.2", "md-0: " + echo, note("v1.32.7", "1.35"),
+			"Workers: md-0 from v1.33.3 to v1.34.2", echo("md-0"), note("v1.32.7", "1.35"),
 		}, ""},
 		"with both versions": {otherClass(class, commands), "1.34", strings.Replace(pinned, "v1.32.7", "v1.33.3", 1), []string{
 			inPlace, named, "ControlPlane: the control plane from v1.33.3 to v1.34.2",
-			"Workers: md-0 from v1.33.3 to v1.34.2", "md-0: " + echo,
-			"Workers: md-1 from v1.32.7 to v1.33.3", "md-1: " + echo, note("v1.33.3", "1.36"),
+			"Workers: md-0 from v1.33.3 to v1.34.2", echo("md-0"),
+			"Workers: md-1 from v1.32.7 to v1.33.3", echo("md-1"), note("v1.33.3", "1.36"),
 		}, ""},
 		"with the pin taken away": {otherClass(class, commands), "1.34", "{name: md-0}, {name: md-1}", []string{
 			inPlace, named, "ControlPlane: the control plane from v1.33.3 to v1.34.2",
-			"Workers: md-0 from v1.33.3 to v1.34.2", "md-0: " + echo,
-			"Workers: md-1 from v1.32.7 to v1.34.2", "md-1: " + echo, "Return: group md-1 is returned at v1.34.2",
+			"Workers: md-0 from v1.33.3 to v1.34.2", echo("md-0"),
+			"Workers: md-1 from v1.32.7 to v1.34.2", echo("md-1"), "Return: group md-1 is returned at v1.34.2",
 		}, ""},
 		"another kind of bootstrap template": {otherClass(class, kind("KubeadmConfigTemplate")), "1.33", pinned, []string{
-			"Template: new machines for md-1 at v1.32.7", "md-1: " + bootstrap, inPlace, named,
-			"Template: new machines for md-0 at v1.33.3", "md-0: " + bootstrap, note("v1.32.7", "1.35"),
+			"Template: new machines for md-1 at v1.32.7", bootstrap("md-1"), inPlace, named,
+			"Template: new machines for md-0 at v1.33.3", bootstrap("md-0"), note("v1.32.7", "1.35"),
 		}, ""},
 		"another kind of machine": {
 			otherClass(class, kind("DevMachineTemplate")), "1.33", pinned, nil,
-			"ClusterClass second makes machines of another kind for group md-1 (MachineDeployment/prod-md-1-x1 spec.template.spec.infrastructureRef.kind would become OtherDevMachineTemplate), and Cluster API cannot replace one kind with another; use a class that makes the same kind, or a new group",
+			"ClusterClass second makes machines of another kind for group md-1 (MachineDeployment/prod-md-1-x1 spec.template.spec.infrastructureRef.kind: DevMachineTemplate -> OtherDevMachineTemplate), and Cluster API cannot replace one kind with another; use a class that makes the same kind, or a new group",
 		},
 		"no such class of workers": {
 			withoutWorkers(otherClass(class, nil)), "1.33", pinned, nil,
@@ -189,8 +194,13 @@ func TestClassOfOtherBootstrapTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := plan.Changes{Rolling: []string{"spec.template.spec.bootstrap.configRef.kind would become OtherConfigTemplate"}}
-	if diff := cmp.Diff(map[string]plan.Changes{"": {}, v1alpha1.ControlPlaneName: {}, "md-0": of, "md-1": of}, got); diff != "" {
+	of := func(group string) plan.Changes {
+		return plan.Changes{Fields: []changes.Change{{
+			Object: "MachineDeployment/prod-" + group + "-x1", Path: "spec.template.spec.bootstrap.configRef.kind", Action: changes.Changed,
+			Old: `"KubeadmConfigTemplate"`, New: `"OtherConfigTemplate"`, ReplacesMachines: true,
+		}}}
+	}
+	if diff := cmp.Diff(map[string]plan.Changes{"": {}, v1alpha1.ControlPlaneName: {}, "md-0": of("md-0"), "md-1": of("md-1")}, got); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }

@@ -94,38 +94,40 @@ func (s *Service) objectsOf(ctx context.Context, n Creation, live state.Cluster)
 // sameVersionsAs refuses to create a cluster that is there with other versions: what the
 // API server says against them is about an upgrade, which create is not.
 func sameVersionsAs(live state.Cluster, wanted v1alpha1.ClusterVersions, key string) error {
-	var all []management.Change
-	differs := func(object string, is, wanted v1alpha1.Version) {
+	var all []changes.Change
+	differs := func(object, path string, is, wanted v1alpha1.Version) {
 		if !is.IsZero() && !wanted.IsZero() && is != wanted {
-			all = append(all, management.Change{Object: object, Action: management.Changed, Fields: []changes.Field{{Path: "version", Change: fmt.Sprintf("is %s, and the file asks for %s", is, wanted)}}})
+			all = append(all, changes.Change{
+				Object: object, Path: path, Action: changes.Changed, Old: changes.Text(is.String()), New: changes.Text(wanted.String()), ReplacesMachines: true,
+			})
 		}
 	}
 	if live.Topology != nil {
-		differs("Cluster/"+live.Name, live.Topology.Version, wanted.ControlPlane)
+		differs("Cluster/"+live.Name, "spec.topology.version", live.Topology.Version, wanted.ControlPlane)
 	} else {
-		differs(live.ControlPlane.Object, live.ControlPlane.Version, wanted.ControlPlane)
+		differs(live.ControlPlane.Object, "spec.version", live.ControlPlane.Version, wanted.ControlPlane)
 	}
 	for _, group := range live.WorkerNodeGroups {
 		if live.Topology == nil && !group.Unmanaged || group.Detached {
-			differs(group.Object, group.Version, wanted.WorkerNodeGroups[group.Name])
+			differs(group.Object, "spec.template.spec.version", group.Version, wanted.WorkerNodeGroups[group.Name])
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	return &management.DifferentError{Cluster: key, Changes: all}
+	return &management.AlreadyExistsError{Cluster: key, Changes: all}
 }
 
-// DryRunCreation lets the management cluster check every object of a cluster, and says
-// what Create would do.
-func (s *Service) DryRunCreation(ctx context.Context, n Creation) ([]management.Change, error) {
+// DryRunCreation lets the management cluster check every object of a cluster, and returns
+// the changes by which Create would create them.
+func (s *Service) DryRunCreation(ctx context.Context, n Creation) ([]changes.Change, error) {
 	tried, err := s.client.TryCreate(ctx, n.Key, n.objects)
 	return tried, clusterclass.Admission(n.spec.Config, err)
 }
 
 // Create creates a cluster, or completes one whose creation was stopped, and returns
-// what was done. It does not wait until the cluster is ready; WaitReady does.
-func (s *Service) Create(ctx context.Context, n Creation, o CreateOptions) ([]management.Change, error) {
+// the changes that created its objects. It does not wait until the cluster is ready; WaitReady does.
+func (s *Service) Create(ctx context.Context, n Creation, o CreateOptions) ([]changes.Change, error) {
 	if len(n.Missing) > 0 {
 		return nil, referencesMissing(n.Missing)
 	}

@@ -8,14 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // compare compares groups with their current state: a group in the topology with the
 // objects that its class generates, others with the objects on the management cluster.
 func (d detachedGroups) compare(ctx context.Context, with source, first rollout.Objects, outside map[string]bool) (differences, error) {
-	all := differences{byPart: map[string][]Change{}}
+	all := differences{byPart: partChanges{}}
 	if d.cluster != nil {
 		all.templates = workerTemplates(*d.spec.class)
 	}
@@ -55,14 +57,12 @@ func (d detachedGroups) compareLive(ctx context.Context, with source, group stri
 
 // checkKinds refuses machines of another kind for a group that is out of the topology.
 // Cluster API refuses them for those that are in it.
-func (d detachedGroups) checkKinds(group string, differs []management.Change) error {
+func (d detachedGroups) checkKinds(group string, differs []changes.Change) error {
 	for _, change := range differs {
-		for _, f := range change.Fields {
-			if f.Path == "spec.template.spec.infrastructureRef.kind" || f.Path == "spec.template.spec.infrastructureRef.apiGroup" {
-				return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf(
-					"ClusterClass %s makes machines of another kind for group %s (%s %s), and Cluster API cannot replace one kind with another; use a class that makes the same kind, or a new group",
-					d.spec.class.Name, group, change.Object, f)}
-			}
+		if change.Path == "spec.template.spec.infrastructureRef.kind" || change.Path == "spec.template.spec.infrastructureRef.apiGroup" {
+			return &management.RefusedError{Check: "immutable", Reason: fmt.Sprintf(
+				"ClusterClass %s makes machines of another kind for group %s (%s), and Cluster API cannot replace one kind with another; use a class that makes the same kind, or a new group",
+				d.spec.class.Name, group, change)}
 		}
 	}
 	return nil
@@ -70,11 +70,13 @@ func (d detachedGroups) checkKinds(group string, differs []management.Change) er
 
 // withoutContent leaves out that a group is marked as made from another content of
 // the class, where the changes that replace machines say more.
-func withoutContent(found []Change) []Change {
-	if !slices.ContainsFunc(found, func(c Change) bool { return c.Rolling }) {
-		return found
+func withoutContent(found plan.Changes) plan.Changes {
+	if slices.ContainsFunc(found.Fields, func(c changes.Change) bool { return c.ReplacesMachines }) {
+		found.Fields = slices.DeleteFunc(found.Fields, func(c changes.Change) bool {
+			return c.Path == "metadata.annotations."+v1alpha1.ClassContentAnnotation
+		})
 	}
-	return slices.DeleteFunc(found, func(c Change) bool { return c.Path == "metadata.annotations."+v1alpha1.ClassContentAnnotation })
+	return found
 }
 
 // compareClass compares the objects that the class generates for a group in the

@@ -1,11 +1,8 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -41,7 +38,7 @@ func (m *directMode) compare(ctx context.Context, first rollout.Objects) (differ
 		if d.removed, err = m.Unused(ctx, first.All()); err != nil {
 			return differences{}, err
 		}
-		d.byPart[""] = append(d.byPart[""], removals(d.removed)...)
+		d.byPart.add("", removals(d.removed)...)
 	}
 	return d, m.calledOff(ctx, d.byPart)
 }
@@ -49,7 +46,7 @@ func (m *directMode) compare(ctx context.Context, first rollout.Objects) (differ
 // calledOff adds what groups that go back to what their nodes run would replace
 // all the same: machines that were made from other templates than the ones that
 // the file asks for at that version.
-func (m *directMode) calledOff(ctx context.Context, sorted map[string][]Change) error {
+func (m *directMode) calledOff(ctx context.Context, sorted partChanges) error {
 	versions := m.from.start.Versions()
 	var back []string
 	for name, part := range m.from.start.WorkerNodeGroups {
@@ -68,7 +65,9 @@ func (m *directMode) calledOff(ctx context.Context, sorted map[string][]Change) 
 	for _, name := range back {
 		templates := changes.Templates(objects.Parts[name])
 		if former := m.from.start.WorkerNodeGroups[name].Former; !slices.Equal(templates, former) {
-			sorted[name] = append(sorted[name], Change{Rolling: true, Path: "templates", Becomes: fmt.Sprintf("would become %s, and are %s", strings.Join(templates, ", "), cmp.Or(strings.Join(former, ", "), "not known"))})
+			of := sorted[name]
+			of.Templates = &plan.TemplateChange{Old: former, New: templates}
+			sorted[name] = of
 		}
 	}
 	return nil

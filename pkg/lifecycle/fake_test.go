@@ -12,7 +12,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
@@ -52,7 +51,7 @@ func (f *fakeTopology) plan(ctx context.Context, s Spec) (Upgrade, error) {
 	return prepare(ctx, s, f.current, source{comparer: &asked, topology: &asked}, UpgradeOptions{}, Options{})
 }
 
-func (f *fakeTopology) Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]management.Change, error) {
+func (f *fakeTopology) Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]changes.Change, error) {
 	wanted := slices.Clone(objects)
 	for i, object := range wanted {
 		if object.GetKind() != "Cluster" {
@@ -101,9 +100,9 @@ func (*fakeTopology) Asking(string) func(context.Context, string, string, string
 }
 
 // compared compares with the objects of a cluster, of which all are needed.
-type compared func([]*unstructured.Unstructured) ([]management.Change, error)
+type compared func([]*unstructured.Unstructured) ([]changes.Change, error)
 
-func (c compared) Compare(_ context.Context, objects []*unstructured.Unstructured) ([]management.Change, error) {
+func (c compared) Compare(_ context.Context, objects []*unstructured.Unstructured) ([]changes.Change, error) {
 	return c(objects)
 }
 
@@ -113,12 +112,12 @@ func (compared) Unused(context.Context, []*unstructured.Unstructured) ([]string,
 
 // comparedWith compares with the objects of a cluster.
 func comparedWith(objects []*unstructured.Unstructured) source {
-	return source{comparer: compared(func(wanted []*unstructured.Unstructured) ([]management.Change, error) {
+	return source{comparer: compared(func(wanted []*unstructured.Unstructured) ([]changes.Change, error) {
 		return compareObjects(objects, wanted)
 	})}
 }
 
 // unchanged is a cluster that nothing would change.
 func unchanged() source {
-	return source{comparer: compared(func([]*unstructured.Unstructured) ([]management.Change, error) { return nil, nil })}
+	return source{comparer: compared(func([]*unstructured.Unstructured) ([]changes.Change, error) { return nil, nil })}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -16,8 +17,8 @@ import (
 
 // comparer says what a cluster would become.
 type comparer interface {
-	// Compare returns what applying each of the objects would change, in their order.
-	Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]management.Change, error)
+	// Compare returns what applying the objects would change, in their order.
+	Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]changes.Change, error)
 	// Unused returns the objects, as Kind/name, that are no longer needed if the given
 	// ones are kept.
 	Unused(ctx context.Context, keep []*unstructured.Unstructured) ([]string, error)

@@ -227,12 +227,26 @@ func linesOf(p plan.Plan) []string {
 	var lines []string
 	for _, step := range p.Steps {
 		lines = append(lines, string(step.Kind)+": "+step.String())
-		lines = append(lines, step.Changes...)
+		lines = append(lines, changeLines("", step.Changes)...)
 		for _, group := range step.WorkerNodeGroups {
-			for _, change := range group.Changes {
-				lines = append(lines, group.Name+": "+change)
-			}
+			lines = append(lines, changeLines(group.Name+": ", group.Changes)...)
 		}
 	}
 	return append(lines, p.Notes...)
+}
+
+// changeLines are the changes of a part.
+func changeLines(part string, c plan.Changes) []string {
+	var lines []string
+	for _, change := range c.Fields {
+		line := part + change.String()
+		if change.ReplacesMachines {
+			line += ", replaces machines"
+		}
+		lines = append(lines, line)
+	}
+	if c.Unknown != nil {
+		lines = append(lines, fmt.Sprintf("%sunknown: %v", part, *c.Unknown))
+	}
+	return lines
 }

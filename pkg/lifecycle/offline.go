@@ -101,7 +101,7 @@ type file struct {
 }
 
 // Compare compares with what the file describes; both get what the API server would add.
-func (f file) Compare(ctx context.Context, wanted []*unstructured.Unstructured) ([]management.Change, error) {
+func (f file) Compare(ctx context.Context, wanted []*unstructured.Unstructured) ([]changes.Change, error) {
 	both, err := topology.Parts{"before": f.objects.All(), "after": wanted}.WithDefaults(ctx)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ type point struct {
 
 // differences are the changes of an upgrade other than versions and counts.
 type differences struct {
-	byPart map[string][]Change
+	byPart partChanges
 	// removed are the objects, as Kind/name, that the cluster would lose though what they
 	// belong to stays.
 	removed []string
@@ -126,7 +126,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if err != nil {
 		return Upgrade{}, err
 	}
-	in.Changes = planned(d.byPart)
+	in.Changes = d.byPart
 	if in.TopologyPath, err = m.path(ctx, in, d); err != nil {
 		return Upgrade{}, err
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
@@ -25,14 +24,10 @@ func TestRestoredTemplates(t *testing.T) {
 		"md-0": {object("KubeadmConfigTemplate", "a"), object("DevMachineTemplate", "b")},
 		"md-1": {object("KubeadmConfigTemplate", "c")},
 	}}
-	found := []management.Change{
-		{Object: "KubeadmConfigTemplate/a", Action: management.Restored}, {Object: "DevMachineTemplate/b", Action: management.Unchanged},
-		{Object: "KubeadmConfigTemplate/c", Action: management.Created},
-	}
-	sorted := planned(byPart(stage, found, nil))
-	want := map[string]plan.Changes{
-		"md-0": {InPlace: []string{"KubeadmConfigTemplate/a is missing, so that no new machine can be made, and would be created again"}}, "md-1": {},
-	}
+	missing := changes.Change{Object: "KubeadmConfigTemplate/a", Action: changes.Restored}
+	found := []changes.Change{missing, {Object: "KubeadmConfigTemplate/c", Action: changes.Added}}
+	sorted := byPart(stage, found, nil)
+	want := partChanges{"md-0": {Fields: []changes.Change{missing}}}
 	if diff := cmp.Diff(want, sorted); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}

@@ -90,23 +90,25 @@ func (m *topologyMode) compare(ctx context.Context, first rollout.Objects) (diff
 		return differences{}, err
 	}
 	d.topology = observe.Topology(wanted)
-	whole := byPart(rollout.Objects{}, found, m.from.names)[""]
-	if pause := m.from.state.Pause; pause != nil && !inTransition(m.from.state) {
-		whole = append(whole, Change{Becomes: fmt.Sprintf("the pause to %s, which was stopped at its end, would be lifted", pause.Why)})
+	d.byPart.add("", byPart(rollout.Objects{}, found, m.from.names)[""].Fields...)
+	if m.from.state.Pause != nil && !inTransition(m.from.state) {
+		d.byPart.add("", pauseLifted(before.cluster)...)
 	}
 	unused, err := m.Unused(ctx, first.All())
 	if err != nil {
 		return differences{}, err
 	}
 	d.removed = append(d.removed, unused...)
-	d.byPart[""] = append(whole, removals(unused)...)
+	d.byPart.add("", removals(unused)...)
 	was, is, err := generated(ctx, *before, *m.spec.class, wanted)
-	var external externalError
+	var unknown *unknownError
 	switch {
-	case errors.As(err, &external) && sameTopology(before.cluster, wanted):
+	case errors.As(err, &unknown) && sameTopology(before.cluster, wanted):
 		return d, nil
-	case errors.As(err, &external):
-		d.byPart[""] = append(d.byPart[""], Change{Becomes: external.Error()})
+	case errors.As(err, &unknown):
+		whole := d.byPart[""]
+		whole.Unknown = &unknown.Unknown
+		d.byPart[""] = whole
 	case err != nil:
 		return differences{}, err
 	}
@@ -120,12 +122,12 @@ func (m *topologyMode) compare(ctx context.Context, first rollout.Objects) (diff
 	}
 	d.removed = append(d.removed, parts.removed...)
 	for name, of := range parts.byPart {
-		d.byPart[name] = append(d.byPart[name], of...)
+		d.byPart.add(name, of.Fields...)
 	}
 	if err := addUnseen(d.byPart, before.cluster, wanted); err != nil {
 		return differences{}, err
 	}
-	d.byPart[""] = append(d.byPart[""], deferrals(*m.from.state.Topology, *d.topology)...)
+	d.byPart.add("", deferrals(before.cluster, wanted)...)
 	return d, nil
 }
 

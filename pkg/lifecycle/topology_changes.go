@@ -16,10 +16,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // sameTopology reports whether two Clusters ask for the same but for the version.
@@ -29,21 +28,23 @@ func sameTopology(a, b *clusterv1.Cluster) bool {
 	return reflect.DeepEqual(one, other)
 }
 
-// externalError says that what a class makes cannot be computed.
-type externalError string
+// unknownError says that what a class makes cannot be computed.
+type unknownError struct{ plan.Unknown }
 
-func (e externalError) Error() string { return string(e) }
+func (e *unknownError) Error() string {
+	return fmt.Sprintf("what ClusterClass %s makes of the cluster cannot be computed: %s", e.ClusterClass, cmp.Or(e.Message, string(e.Reason)))
+}
 
 // generated returns what Cluster API generates for the current cluster, and for the
 // desired one from a class, at the same version. Their difference is what else is asked
 // for.
 func generated(ctx context.Context, now currentTopology, class topology.Class, wanted *clusterv1.Cluster) (was, is topology.Parts, err error) {
 	if class.External() || now.class.External() {
-		return nil, nil, externalError("ClusterClass " + class.Name + " has patches from runtime extensions: it is not known in advance which machines are replaced by changes other than the version")
+		return nil, nil, &unknownError{plan.Unknown{ClusterClass: class.Name, Reason: plan.ExternalPatches}}
 	}
 	was, err = topology.Generate(ctx, now.class, now.cluster)
 	if unable := (*topology.GenerateError)(nil); errors.As(err, &unable) {
-		return nil, nil, externalError(fmt.Sprintf("Cluster API cannot generate the current cluster from ClusterClass %s (%s): it is not known in advance which machines are replaced by changes other than the version", now.class.Name, unable.Reason))
+		return nil, nil, &unknownError{plan.Unknown{ClusterClass: now.class.Name, Reason: plan.NothingGenerated, Message: unable.Reason}}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -66,38 +67,57 @@ func withDefaults(ctx context.Context, was, is topology.Parts) (topology.Parts, 
 
 // withoutParts leaves out what the parts of a cluster tell better than the
 // topology of its Cluster.
-func withoutParts(found []management.Change, cluster *unstructured.Unstructured) []management.Change {
-	kept := slices.Clone(found)
-	for i, change := range kept {
-		if change.Object != changes.ObjectName(cluster) {
-			continue
-		}
-		kept[i].Fields = slices.DeleteFunc(slices.Clone(change.Fields), func(f changes.Field) bool {
-			ofPause := f.Path == "spec.paused" || strings.Contains(f.Path, v1alpha1.PauseAnnotation)
-			return ofPause || f.Path == "spec.topology.version" || strings.HasPrefix(f.Path, "spec.topology.workers") || strings.HasPrefix(f.Path, "spec.topology.controlPlane")
-		})
-	}
-	return kept
+func withoutParts(found []changes.Change, cluster *unstructured.Unstructured) []changes.Change {
+	return slices.DeleteFunc(slices.Clone(found), func(c changes.Change) bool {
+		ofPause := c.Path == pausedPath || strings.Contains(c.Path, v1alpha1.PauseAnnotation)
+		ofParts := c.Path == "spec.topology.version" || strings.HasPrefix(c.Path, "spec.topology.workers") || strings.HasPrefix(c.Path, "spec.topology.controlPlane")
+		return c.Object == changes.ObjectName(cluster) && (ofPause || ofParts)
+	})
 }
 
-// deferrals are the groups that begin or cease to wait with their upgrades.
-func deferrals(now, wanted state.Topology) []Change {
-	was := map[string]state.TopologyGroup{}
-	for _, group := range now.Groups {
-		was[group.Name] = group
+const (
+	pausedPath  = "spec.paused"
+	workersPath = "spec.topology.workers.machineDeployments."
+)
+
+// pauseLifted returns the changes by which a pause of clusterctl-x ends.
+func pauseLifted(cluster *clusterv1.Cluster) []changes.Change {
+	removed := func(path string, old changes.Value) changes.Change {
+		return changes.Change{Object: "Cluster/" + cluster.Name, Path: path, Action: changes.Removed, Old: old}
 	}
-	var all []Change
-	for _, group := range wanted.Groups {
-		for _, f := range []struct {
-			name    string
-			was, is bool
-		}{
-			{"deferUpgrade", was[group.Name].Deferred, group.Deferred},
-			{"holdUpgradeSequence", was[group.Name].Held, group.Held},
-		} {
-			if f.was != f.is {
-				all = append(all, Change{Object: group.Name, Path: f.name, Becomes: fmt.Sprintf("would become %t", f.is)})
+	all := []changes.Change{removed("metadata.annotations."+v1alpha1.PauseAnnotation, changes.Text(cluster.Annotations[v1alpha1.PauseAnnotation]))}
+	if cluster.Spec.Paused != nil && *cluster.Spec.Paused {
+		all = append(all, removed(pausedPath, "true"))
+	}
+	return all
+}
+
+// deferrals returns the changes by which groups begin or cease to wait with their
+// upgrades.
+func deferrals(now, wanted *clusterv1.Cluster) []changes.Change {
+	annotations := func(cluster *clusterv1.Cluster) map[string]map[string]string {
+		byGroup := map[string]map[string]string{}
+		for _, group := range cluster.Spec.Topology.Workers.MachineDeployments {
+			byGroup[group.Name] = group.Metadata.Annotations
+		}
+		return byGroup
+	}
+	was, is := annotations(now), annotations(wanted)
+	var all []changes.Change
+	for _, group := range wanted.Spec.Topology.Workers.MachineDeployments {
+		for _, key := range []string{clusterv1.ClusterTopologyDeferUpgradeAnnotation, clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation} {
+			change := changes.Change{Object: "Cluster/" + wanted.Name, Path: workersPath + group.Name + ".metadata.annotations." + key}
+			before, had := was[group.Name][key]
+			after, has := is[group.Name][key]
+			switch {
+			case has && !had:
+				change.Action, change.New = changes.Added, changes.Text(after)
+			case had && !has:
+				change.Action, change.Old = changes.Removed, changes.Text(before)
+			default:
+				continue
 			}
+			all = append(all, change)
 		}
 	}
 	return all
@@ -105,8 +125,8 @@ func deferrals(now, wanted state.Topology) []Change {
 
 // partDifferences are the differences between the parts of a cluster.
 type partDifferences struct {
-	found  []management.Change
-	byPart map[string][]Change
+	found  []changes.Change
+	byPart partChanges
 	// removed are the objects, as Kind/name, that a part loses.
 	removed []string
 }
@@ -131,7 +151,7 @@ func compareParts(was, is topology.Parts, names map[string]string) (partDifferen
 	}
 	d := partDifferences{found: found, byPart: byPart(objects, found, names)}
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		d.byPart[name] = append(d.byPart[name], removals(lost[name])...)
+		d.byPart.add(name, removals(lost[name])...)
 		d.removed = append(d.removed, lost[name]...)
 	}
 	return d, nil
@@ -155,7 +175,7 @@ func lostObjects(was, is []*unstructured.Unstructured, names map[string]string) 
 
 // addUnseen adds the fields of a topology's control plane and groups that change
 // while no object of the part does, such as a variable that no patch reads.
-func addUnseen(sorted map[string][]Change, before, wanted *clusterv1.Cluster) error {
+func addUnseen(sorted partChanges, before, wanted *clusterv1.Cluster) error {
 	was, err := topologyParts(before)
 	if err != nil {
 		return err
@@ -166,16 +186,14 @@ func addUnseen(sorted map[string][]Change, before, wanted *clusterv1.Cluster) er
 	}
 	for _, name := range slices.Sorted(maps.Keys(is)) {
 		there, exists := was[name]
-		if !exists || len(sorted[name]) > 0 || reflect.DeepEqual(there.Object, is[name].Object) {
+		if !exists || len(sorted[name].Fields) > 0 || reflect.DeepEqual(there.Object, is[name].Object) {
 			continue
 		}
 		fields, err := changes.Between(there, is[name])
 		if err != nil {
 			return err
 		}
-		for _, field := range fields {
-			sorted[name] = append(sorted[name], Change{Object: changes.ObjectName(is[name]), Path: field.Path, Becomes: field.Change})
-		}
+		sorted.add(name, fields...)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -37,14 +38,14 @@ func TestUnknownLiveVersion(t *testing.T) {
 		"another count":           {unknown, unknown, "1.31", "{name: md-0, count: 3}", []string{"InPlace: changes of md-0 in place", onBoth}, ""},
 		"the version written out": {unknown, unknown, unknown, "{name: md-0, count: 3}", []string{"InPlace: changes of md-0 in place", onBoth}, ""},
 		"labels in place": {unknown, unknown, "1.31", "{name: md-0, labels: {node-role.kubernetes.io/web: x}}", []string{
-			"InPlace: changes of md-0 in place", `md-0: MachineDeployment/prod-md-0 spec.template.metadata.labels.node-role.kubernetes.io/web would become x`, onBoth,
+			"InPlace: changes of md-0 in place", `md-0: MachineDeployment/prod-md-0 spec.template.metadata.labels.node-role.kubernetes.io/web: x (added)`, onBoth,
 		}, ""},
 		"away from it": {unknown, unknown, "1.32", "{name: md-0}", []string{
 			"ControlPlane: the control plane from v1.31.99 to v1.32.7", "Workers: md-0 from v1.31.99 to v1.32.7", onBoth,
 		}, ""},
 		"away from it, with another field that machines are replaced for": {unknown, unknown, "1.32", "{name: md-0, taints: [{key: a, effect: NoSchedule}]}", []string{
 			"ControlPlane: the control plane from v1.31.99 to v1.32.7", "Workers: md-0 from v1.31.99 to v1.32.7",
-			`md-0: KubeadmConfigTemplate spec.template.spec.joinConfiguration.nodeRegistration.taints would become [{"effect":"NoSchedule","key":"a"}]`, onBoth,
+			`md-0: MachineDeployment/prod-md-0 KubeadmConfigTemplate spec.template.spec.joinConfiguration.nodeRegistration.taints: [{"effect":"NoSchedule","key":"a"}] (added), replaces machines`, onBoth,
 		}, ""},
 		"the group stays where it is": {unknown, known, "1.32", "{name: md-0, kubernetesVersion: v1.31.9}", []string{
 			"ControlPlane: the control plane from v1.31.99 to v1.32.7", onControlPlane,
@@ -54,7 +55,7 @@ func TestUnknownLiveVersion(t *testing.T) {
 		}, ""},
 		"a group alone runs it": {known, "v1.30.99", "1.31", `{name: md-0, kubernetesVersion: "1.30", count: 3}`, []string{
 			"InPlace: changes of md-0 in place",
-			`md-0: MachineDeployment/prod-md-0 metadata.annotations would become {"machineset.cluster.x-k8s.io/skip-preflight-checks":"KubeadmVersionSkew"}`,
+			`md-0: MachineDeployment/prod-md-0 metadata.annotations: {"machineset.cluster.x-k8s.io/skip-preflight-checks":"KubeadmVersionSkew"} (added)`,
 			"md-0 runs v1.30.99, which is in no versions bundle: other changes are computed with the entry of v1.30.14, and templates stay until a step replaces the machines",
 		}, ""},
 		"a group that follows": {
@@ -181,8 +182,11 @@ func TestClassThatMakesNothing(t *testing.T) {
 	if !errors.As(unable, &reason) {
 		t.Fatalf("the class before makes something: %v", unable)
 	}
-	want := externalError("Cluster API cannot generate the current cluster from ClusterClass before (" + reason.Reason + "): it is not known in advance which machines are replaced by changes other than the version")
-	if diff := cmp.Diff(error(want), err); diff != "" {
-		t.Errorf("error (-want +got):\n%s", diff)
+	var unknown *unknownError
+	if !errors.As(err, &unknown) {
+		t.Fatalf("error is %v", err)
+	}
+	if diff := cmp.Diff(plan.Unknown{ClusterClass: "before", Reason: plan.NothingGenerated, Message: reason.Reason}, unknown.Unknown); diff != "" {
+		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,26 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-)
-
-// Change is the effect of applying an object, planned or done.
-type Change struct {
-	Object string // Kind/name
-	Action Action
-	// Fields that would change, for Action Changed.
-	Fields []changes.Field
-}
-
-// Action says what happens to an object.
-type Action string
-
-// Actions.
-const (
-	Created   Action = "created"
-	Unchanged Action = "unchanged"
-	Changed   Action = "changed"
-	// Restored is a template that a live object refers to, and that is not there.
-	Restored Action = "restored"
 )
 
 //go:generate go tool mockgen -source=apply.go -package=management -destination=mock_writer_test.go
@@ -46,25 +27,24 @@ type writer interface {
 }
 
 type trier interface {
-	// Try says what applying an object would do, as the API server and its
+	// Try returns what applying an object would change, as the API server and its
 	// webhooks see it, and writes nothing.
-	Try(ctx context.Context, object *unstructured.Unstructured) (Change, error)
+	Try(ctx context.Context, object *unstructured.Unstructured) ([]changes.Change, error)
 }
 
-// DifferentError says that a cluster is there already and is not the one that
-// was asked for.
-type DifferentError struct {
+// AlreadyExistsError says that a cluster that is to be created exists, and is not the one
+// that was asked for.
+type AlreadyExistsError struct {
 	Cluster string
-	Changes []Change
+	// Changes would make of it the one that was asked for.
+	Changes []changes.Change
 }
 
-func (e *DifferentError) Error() string {
+func (e *AlreadyExistsError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cluster %s exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what", e.Cluster)
 	for _, change := range e.Changes {
-		for _, field := range change.Fields {
-			fmt.Fprintf(&b, "\n  %s: %s", change.Object, field)
-		}
+		fmt.Fprintf(&b, "\n  %s", change)
 	}
 	return b.String()
 }
@@ -82,9 +62,9 @@ type Creation struct {
 
 // CreateCluster applies the objects of a cluster that is not there yet, in their
 // order. Where some of them are there already and are as they should be, as
-// after a create that was stopped, the missing ones are added. It returns what
-// was done. It holds the lock of the cluster as long as it writes.
-func (c *Client) CreateCluster(ctx context.Context, key client.ObjectKey, creation Creation) ([]Change, error) {
+// after a create that was stopped, the missing ones are added. It returns the
+// changes that create them. It holds the lock of the cluster as long as it writes.
+func (c *Client) CreateCluster(ctx context.Context, key client.ObjectKey, creation Creation) ([]changes.Change, error) {
 	held, release, err := c.Lock(ctx, key, Claim{Unowned: true, TakeOver: creation.TakeOver, Waiting: creation.Waiting})
 	if err != nil {
 		return nil, err
@@ -97,8 +77,8 @@ func (c *Client) CreateCluster(ctx context.Context, key client.ObjectKey, creati
 	return done, c.explain(held, err)
 }
 
-// TryCreate says what CreateCluster would do, and writes nothing.
-func (c *Client) TryCreate(ctx context.Context, key client.ObjectKey, objects []*unstructured.Unstructured) ([]Change, error) {
+// TryCreate returns what CreateCluster would create, and writes nothing.
+func (c *Client) TryCreate(ctx context.Context, key client.ObjectKey, objects []*unstructured.Unstructured) ([]changes.Change, error) {
 	if err := c.namesAreFree(ctx, key, objects); err != nil {
 		return nil, c.explain(ctx, err)
 	}
@@ -130,7 +110,7 @@ func (w creating) Write(ctx context.Context, object *unstructured.Unstructured) 
 	return w.Begin(ctx)
 }
 
-func create(ctx context.Context, w writer, cluster string, objects []*unstructured.Unstructured) ([]Change, error) {
+func create(ctx context.Context, w writer, cluster string, objects []*unstructured.Unstructured) ([]changes.Change, error) {
 	all, err := tryAll(ctx, w, cluster, objects)
 	if err != nil {
 		return nil, err
@@ -138,8 +118,8 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 	if err := w.Begin(ctx); err != nil {
 		return nil, err
 	}
-	for i, object := range objects {
-		if all[i].Action == Unchanged {
+	for _, object := range objects {
+		if !slices.ContainsFunc(all, func(c changes.Change) bool { return c.Object == changes.ObjectName(object) }) {
 			continue
 		}
 		if err := w.Write(ctx, object); err != nil {
@@ -149,24 +129,27 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 	return all, nil
 }
 
-// tryAll says what applying the objects would do. An object that is there and would
-// change is a *DifferentError.
-func tryAll(ctx context.Context, w trier, cluster string, objects []*unstructured.Unstructured) ([]Change, error) {
-	var all, different []Change
+// tryAll returns what applying the objects would change: each change creates an object.
+// One that exists and would change is an *AlreadyExistsError.
+func tryAll(ctx context.Context, w trier, cluster string, objects []*unstructured.Unstructured) ([]changes.Change, error) {
+	var created, different []changes.Change
 	for _, object := range objects {
-		change, err := w.Try(ctx, object)
+		found, err := w.Try(ctx, object)
 		if err != nil {
 			return nil, fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
 		}
-		all = append(all, change)
-		if change.Action == Changed {
-			different = append(different, change)
+		for _, change := range found {
+			if change.Creates() {
+				created = append(created, change)
+			} else {
+				different = append(different, change)
+			}
 		}
 	}
 	if len(different) > 0 {
-		return nil, &DifferentError{Cluster: cluster, Changes: different}
+		return nil, &AlreadyExistsError{Cluster: cluster, Changes: different}
 	}
-	return all, nil
+	return created, nil
 }
 
 // maxTries of a comparison with an object that others write at the same time.
@@ -174,48 +157,43 @@ const maxTries = 5
 
 // Try compares the live object with what the API server would make of it. Writes of
 // others between the two requests are no difference.
-func (c *Client) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
+func (c *Client) Try(ctx context.Context, object *unstructured.Unstructured) ([]changes.Change, error) {
 	for tries := 1; ; tries++ {
-		change, version, err := c.tryOnce(ctx, object)
-		if err != nil || change.Action != Changed || tries == maxTries {
-			return change, err
+		found, version, err := c.tryOnce(ctx, object)
+		if err != nil || len(found) == 0 || found[0].Creates() || tries == maxTries {
+			return found, err
 		}
 		again, err := c.live(ctx, object)
 		if err != nil {
-			return change, err
+			return nil, err
 		}
 		if again.GetResourceVersion() == version {
-			return change, nil
+			return found, nil
 		}
 	}
 }
 
 // tryOnce returns also the resource version of the object that it compared with.
-func (c *Client) tryOnce(ctx context.Context, object *unstructured.Unstructured) (Change, string, error) {
-	change := Change{Object: changes.ObjectName(object)}
+func (c *Client) tryOnce(ctx context.Context, object *unstructured.Unstructured) ([]changes.Change, string, error) {
 	live, err := c.live(ctx, object)
 	exists := !apierrors.IsNotFound(err)
 	if err != nil && exists {
-		return change, "", err
+		return nil, "", err
 	}
 	wanted := object.DeepCopy()
 	// Who owns the fields now does not matter to the question what they would be.
 	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership, client.DryRunAll); err != nil {
-		return change, "", namespaceMissing(err, object.GetNamespace())
+		return nil, "", namespaceMissing(err, object.GetNamespace())
 	}
+	name := changes.ObjectName(object)
 	if !exists {
-		change.Action = Created
-		return change, "", nil
+		return []changes.Change{{Object: name, Action: changes.Added}}, "", nil
 	}
 	if !live.GetDeletionTimestamp().IsZero() {
-		return change, "", &RefusedError{Check: "being-deleted", Reason: change.Object + " is being deleted; wait until it is gone"}
+		return nil, "", &RefusedError{Check: "being-deleted", Reason: name + " is being deleted; wait until it is gone"}
 	}
-	change.Fields, err = changes.Between(live, wanted)
-	change.Action = Unchanged
-	if len(change.Fields) > 0 {
-		change.Action = Changed
-	}
-	return change, live.GetResourceVersion(), err
+	found, err := changes.Between(live, wanted)
+	return found, live.GetResourceVersion(), err
 }
 
 func (c *Client) live(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -231,15 +209,4 @@ func namespaceMissing(err error, namespace string) error {
 		return &RefusedError{Check: "namespace-missing", Reason: fmt.Sprintf("namespace %s does not exist in the management cluster; create it with 'kubectl create namespace %s'", namespace, namespace)}
 	}
 	return err
-}
-
-// CountCreated counts the objects that were created, or would be.
-func CountCreated(all []Change) int {
-	created := 0
-	for _, change := range all {
-		if change.Action == Created {
-			created++
-		}
-	}
-	return created
 }

@@ -18,44 +18,46 @@ import (
 // maxRequests at the same time, of those that ask about many objects.
 const maxRequests = 8
 
-// Compare returns what applying each of the objects would change, in their order, and
-// writes nothing. If machines would be made from another template, it returns the
-// fields of the template instead of its name.
-func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]Change, error) {
+// Compare returns what applying the objects would change, in their order, and writes
+// nothing. If machines would be made from another template, it returns the fields of the
+// template instead of its name.
+func (c *Client) Compare(ctx context.Context, objects []*unstructured.Unstructured) ([]changes.Change, error) {
 	named := map[string]*unstructured.Unstructured{}
 	for _, object := range objects {
 		named[changes.ObjectName(object)] = object
 	}
-	all := make([]Change, len(objects))
+	found := make([][]changes.Change, len(objects))
 	var tasks errgroup.Group
 	tasks.SetLimit(maxRequests)
 	for i, object := range objects {
 		tasks.Go(func() error {
-			change, err := c.Try(ctx, object)
-			if err == nil && change.Action == Changed {
-				change.Fields, err = c.fields(ctx, object, change.Fields, named)
+			of, err := c.Try(ctx, object)
+			if err == nil && len(of) > 0 && !of[0].Creates() {
+				of, err = c.fields(ctx, object, of, named)
 			}
 			if err != nil {
 				return fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
 			}
-			all[i] = change
+			found[i] = of
 			return nil
 		})
 	}
-	err := tasks.Wait()
-	for i, change := range all {
-		if err != nil || change.Action != Created || !changes.IsTemplate(objects[i].GetKind()) {
-			continue
-		}
-		var missed bool
-		if missed, err = c.missed(ctx, objects[i], objects); missed {
-			all[i].Action = Restored
-		}
-	}
-	if err != nil {
+	if err := tasks.Wait(); err != nil {
 		return nil, c.explain(ctx, err)
 	}
-	return all, nil
+	for i, of := range found {
+		if len(of) == 0 || !of[0].Creates() || !changes.IsTemplate(of[0].Kind()) {
+			continue
+		}
+		missed, err := c.missed(ctx, objects[i], objects)
+		if err != nil {
+			return nil, c.explain(ctx, err)
+		}
+		if missed {
+			of[0].Action = changes.Restored
+		}
+	}
+	return slices.Concat(found...), nil
 }
 
 // missed reports whether one of the objects is live and refers to a template, so that
@@ -89,7 +91,7 @@ func refers(object, template *unstructured.Unstructured) bool {
 
 // fields returns the fields of a change, with the fields of templates instead of their
 // names.
-func (c *Client) fields(ctx context.Context, wanted *unstructured.Unstructured, fields []changes.Field, named map[string]*unstructured.Unstructured) ([]changes.Field, error) {
+func (c *Client) fields(ctx context.Context, wanted *unstructured.Unstructured, fields []changes.Change, named map[string]*unstructured.Unstructured) ([]changes.Change, error) {
 	if len(changes.References(wanted.GetKind())) == 0 {
 		return fields, nil
 	}

@@ -23,58 +23,61 @@ func TestCreateOrder(t *testing.T) {
 	t.Parallel()
 	cluster, controlPlane, group := object("Cluster", "a"), object("KubeadmControlPlane", "a"), object("MachineDeployment", "a-md-0")
 	objects := []*unstructured.Unstructured{cluster, controlPlane, group}
-	change := func(o *unstructured.Unstructured, action Action, fields ...changes.Field) Change {
-		return Change{Object: changes.ObjectName(o), Action: action, Fields: fields}
+	created := func(objects ...*unstructured.Unstructured) []changes.Change {
+		var all []changes.Change
+		for _, o := range objects {
+			all = append(all, changes.Change{Object: changes.ObjectName(o), Action: changes.Added})
+		}
+		return all
 	}
 	refused := errors.New("webhook says no")
 
 	tests := map[string]struct {
 		calls   func(w *MockwriterMockRecorder) []*gomock.Call
-		want    []Change
+		want    []changes.Change
 		wantErr string
 	}{
 		"new cluster": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Created), nil),
-					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
+					w.Try(gomock.Any(), controlPlane).Return(created(controlPlane), nil),
+					w.Try(gomock.Any(), group).Return(created(group), nil),
 					w.Begin(gomock.Any()).Return(nil),
 					w.Write(gomock.Any(), cluster).Return(nil),
 					w.Write(gomock.Any(), controlPlane).Return(nil),
 					w.Write(gomock.Any(), group).Return(nil),
 				}
 			},
-			want: []Change{change(cluster, Created), change(controlPlane, Created), change(group, Created)},
+			want: created(objects...),
 		},
 		"stopped half-way: what is missing is added": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Unchanged), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Unchanged), nil),
-					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Try(gomock.Any(), cluster).Return(nil, nil),
+					w.Try(gomock.Any(), controlPlane).Return(nil, nil),
+					w.Try(gomock.Any(), group).Return(created(group), nil),
 					w.Begin(gomock.Any()).Return(nil),
 					w.Write(gomock.Any(), group).Return(nil),
 				}
 			},
-			want: []Change{change(cluster, Unchanged), change(controlPlane, Unchanged), change(group, Created)},
+			want: created(group),
 		},
 		"equal cluster": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Unchanged), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Unchanged), nil),
-					w.Try(gomock.Any(), group).Return(change(group, Unchanged), nil),
+					w.Try(gomock.Any(), cluster).Return(nil, nil),
+					w.Try(gomock.Any(), controlPlane).Return(nil, nil),
+					w.Try(gomock.Any(), group).Return(nil, nil),
 					w.Begin(gomock.Any()).Return(nil),
 				}
 			},
-			want: []Change{change(cluster, Unchanged), change(controlPlane, Unchanged), change(group, Unchanged)},
 		},
 		"an object is refused: nothing is written": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
-					w.Try(gomock.Any(), controlPlane).Return(Change{}, refused),
+					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
+					w.Try(gomock.Any(), controlPlane).Return(nil, refused),
 				}
 			},
 			wantErr: "trying to apply KubeadmControlPlane/a: webhook says no",
@@ -82,20 +85,20 @@ func TestCreateOrder(t *testing.T) {
 		"one object differs: all are compared, nothing is written": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Unchanged), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Changed, changes.Field{Path: "spec.replicas", Change: "would become 3"}), nil),
-					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Try(gomock.Any(), cluster).Return(nil, nil),
+					w.Try(gomock.Any(), controlPlane).Return([]changes.Change{{Object: "KubeadmControlPlane/a", Path: "spec.replicas", Action: changes.Changed, Old: "1", New: "3"}}, nil),
+					w.Try(gomock.Any(), group).Return(created(group), nil),
 				}
 			},
 			wantErr: "cluster a exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what\n" +
-				"  KubeadmControlPlane/a: spec.replicas would become 3",
+				"  KubeadmControlPlane/a spec.replicas: 1 -> 3",
 		},
 		"the record cannot be written: no object is": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Created), nil),
-					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
+					w.Try(gomock.Any(), controlPlane).Return(created(controlPlane), nil),
+					w.Try(gomock.Any(), group).Return(created(group), nil),
 					w.Begin(gomock.Any()).Return(refused),
 				}
 			},
@@ -104,9 +107,9 @@ func TestCreateOrder(t *testing.T) {
 		"a write fails: no further one follows": {
 			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
 				return []*gomock.Call{
-					w.Try(gomock.Any(), cluster).Return(change(cluster, Created), nil),
-					w.Try(gomock.Any(), controlPlane).Return(change(controlPlane, Created), nil),
-					w.Try(gomock.Any(), group).Return(change(group, Created), nil),
+					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
+					w.Try(gomock.Any(), controlPlane).Return(created(controlPlane), nil),
+					w.Try(gomock.Any(), group).Return(created(group), nil),
 					w.Begin(gomock.Any()).Return(nil),
 					w.Write(gomock.Any(), cluster).Return(nil),
 					w.Write(gomock.Any(), controlPlane).Return(context.DeadlineExceeded),

@@ -41,7 +41,7 @@ func objectWith(kind string, metadata, fields map[string]any) *unstructured.Unst
 func TestTry(t *testing.T) {
 	t.Parallel()
 	type result struct {
-		Change   Change
+		Changes  []changes.Change
 		Err      string
 		Requests []string
 	}
@@ -57,16 +57,18 @@ func TestTry(t *testing.T) {
 		getErr, applyErr error
 		want             result
 	}{
-		"not there":     {nil, nil, nil, result{Change{Object: "Cluster/a", Action: Created}, "", []string{get, dryRun}}},
-		"as wanted":     {wanted, nil, nil, result{Change{Object: "Cluster/a", Action: Unchanged, Fields: []changes.Field{}}, "", []string{get, dryRun}}},
-		"different":     {live, nil, nil, result{Change{Object: "Cluster/a", Action: Changed, Fields: []changes.Field{{Path: "spec.a", Change: "would become 2"}, {Path: "spec.b", Change: "would become 2"}}}, "", []string{get, dryRun, get}}},
-		"being deleted": {leaving, nil, nil, result{Change{Object: "Cluster/a"}, "Cluster/a is being deleted; wait until it is gone", []string{get, dryRun}}},
+		"not there": {nil, nil, nil, result{[]changes.Change{{Object: "Cluster/a", Action: changes.Added}}, "", []string{get, dryRun}}},
+		"as wanted": {wanted, nil, nil, result{nil, "", []string{get, dryRun}}},
+		"different": {live, nil, nil, result{[]changes.Change{
+			{Object: "Cluster/a", Path: "spec.a", Action: changes.Changed, Old: `"1"`, New: `"2"`}, {Object: "Cluster/a", Path: "spec.b", Action: changes.Changed, Old: `"1"`, New: `"2"`},
+		}, "", []string{get, dryRun, get}}},
+		"being deleted": {leaving, nil, nil, result{nil, "Cluster/a is being deleted; wait until it is gone", []string{get, dryRun}}},
 		"no namespace": {nil, nil, apierrors.NewNotFound(namespaces, "ns"), result{
-			Change{Object: "Cluster/a"}, "namespace ns does not exist in the management cluster; create it with 'kubectl create namespace ns'", []string{get, dryRun},
+			nil, "namespace ns does not exist in the management cluster; create it with 'kubectl create namespace ns'", []string{get, dryRun},
 		}},
-		"something else is not found": {nil, nil, apierrors.NewNotFound(clusters, "b"), result{Change{Object: "Cluster/a"}, `clusters.cluster.x-k8s.io "b" not found`, []string{get, dryRun}}},
-		"cannot be read":              {nil, context.DeadlineExceeded, nil, result{Change{Object: "Cluster/a"}, "context deadline exceeded", []string{get}}},
-		"is refused":                  {live, nil, context.Canceled, result{Change{Object: "Cluster/a"}, "context canceled", []string{get, dryRun}}},
+		"something else is not found": {nil, nil, apierrors.NewNotFound(clusters, "b"), result{nil, `clusters.cluster.x-k8s.io "b" not found`, []string{get, dryRun}}},
+		"cannot be read":              {nil, context.DeadlineExceeded, nil, result{nil, "context deadline exceeded", []string{get}}},
+		"is refused":                  {live, nil, context.Canceled, result{nil, "context canceled", []string{get, dryRun}}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +91,8 @@ func TestTry(t *testing.T) {
 				},
 			})
 			before := wanted.DeepCopy()
-			change, err := c.Try(t.Context(), before)
-			got.Change = change
+			found, err := c.Try(t.Context(), before)
+			got.Changes = found
 			if err != nil {
 				got.Err = err.Error()
 			}

@@ -8,6 +8,7 @@ import (
 	context "context"
 	reflect "reflect"
 
+	changes "github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	gomock "github.com/golang/mock/gomock"
 	unstructured "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -50,10 +51,10 @@ func (mr *MockwriterMockRecorder) Begin(ctx interface{}) *gomock.Call {
 }
 
 // Try mocks base method.
-func (m *Mockwriter) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
+func (m *Mockwriter) Try(ctx context.Context, object *unstructured.Unstructured) ([]changes.Change, error) {
 	m.ctrl.T.Helper()
 	ret := m.ctrl.Call(m, "Try", ctx, object)
-	ret0, _ := ret[0].(Change)
+	ret0, _ := ret[0].([]changes.Change)
 	ret1, _ := ret[1].(error)
 	return ret0, ret1
 }
@@ -102,10 +103,10 @@ func (m *Mocktrier) EXPECT() *MocktrierMockRecorder {
 }
 
 // Try mocks base method.
-func (m *Mocktrier) Try(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
+func (m *Mocktrier) Try(ctx context.Context, object *unstructured.Unstructured) ([]changes.Change, error) {
 	m.ctrl.T.Helper()
 	ret := m.ctrl.Call(m, "Try", ctx, object)
-	ret0, _ := ret[0].(Change)
+	ret0, _ := ret[0].([]changes.Change)
 	ret1, _ := ret[1].(error)
 	return ret0, ret1
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
@@ -22,16 +23,15 @@ func TestCompareNamesMissingTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]Action{}
+	got := map[string]changes.Action{}
 	for _, change := range found {
-		if change.Action != Unchanged {
-			got[change.Object] = change.Action
-		}
+		got[change.Object] = change.Action
 	}
-	want := map[string]Action{
-		"DevMachineTemplate/c-v1.33.1": Restored, "KubeadmConfigTemplate/c-md-0-v1.32.1": Restored,
-		"DevMachineTemplate/c-md-1-v1.33.1": Created, "KubeadmConfigTemplate/c-md-1-v1.33.1": Created, "MachineDeployment/c-md-1": Changed,
-		"DevMachineTemplate/c-md-2-v1.32.1": Created, "KubeadmConfigTemplate/c-md-2-v1.32.1": Created, "MachineDeployment/c-md-2": Created, "MachineHealthCheck/c-md-2": Created,
+	const added, restored = changes.Added, changes.Restored
+	want := map[string]changes.Action{
+		"DevMachineTemplate/c-v1.33.1": restored, "KubeadmConfigTemplate/c-md-0-v1.32.1": restored,
+		"DevMachineTemplate/c-md-1-v1.33.1": added, "KubeadmConfigTemplate/c-md-1-v1.33.1": added, "MachineDeployment/c-md-1": changes.Changed,
+		"DevMachineTemplate/c-md-2-v1.32.1": added, "KubeadmConfigTemplate/c-md-2-v1.32.1": added, "MachineDeployment/c-md-2": added, "MachineHealthCheck/c-md-2": added,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)

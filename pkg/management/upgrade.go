@@ -115,11 +115,13 @@ func (x *execution) unchanged(ctx context.Context, wrote []*unstructured.Unstruc
 	}
 	moved := &rollout.StalePlanError{Cluster: x.key.String()}
 	for _, change := range all {
-		for _, field := range change.Fields {
-			moved.Reasons = append(moved.Reasons, fmt.Sprintf("%s was changed by someone else: %s", change.Object, field))
-		}
-		if change.Action == Created {
+		switch {
+		case change.Creates():
 			moved.Reasons = append(moved.Reasons, change.Object+" was deleted")
+		case change.Path != "":
+			is := change.Reversed()
+			is.Object = ""
+			moved.Reasons = append(moved.Reasons, fmt.Sprintf("%s was changed by someone else: %s", change.Object, is))
 		}
 	}
 	if len(moved.Reasons) > 0 {

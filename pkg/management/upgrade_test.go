@@ -125,9 +125,9 @@ func TestUnchanged(t *testing.T) {
 			set(w, "MachineDeployment/c-b", int64(7), "spec", "replicas")
 			set(w, "KubeadmControlPlane/c", int64(3), "spec", "replicas")
 			delete(w.Objects, "MachineHealthCheck/c-d")
-		}, movedHead + "\n  MachineDeployment/c-a was changed by someone else: spec.template.spec.version would become v1.33.1" +
-			"\n  MachineDeployment/c-b was changed by someone else: spec.replicas would become 1" +
-			"\n  KubeadmControlPlane/c was changed by someone else: spec.replicas would become 1" +
+		}, movedHead + "\n  MachineDeployment/c-a was changed by someone else: spec.template.spec.version: v1.33.1 -> v1.34.1" +
+			"\n  MachineDeployment/c-b was changed by someone else: spec.replicas: 1 -> 7" +
+			"\n  KubeadmControlPlane/c was changed by someone else: spec.replicas: 1 -> 3" +
 			"\n  MachineHealthCheck/c-d was deleted"},
 	}
 	for name, test := range tests {

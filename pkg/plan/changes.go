@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
@@ -15,12 +14,12 @@ const cluster = ""
 func (p *planner) inPlace() []Step {
 	var steps []Step
 	step := Step{Kind: InPlace, Concurrent: true, Reason: "replaces no machine"}
-	step.Changes = p.in.Changes[cluster].all()
+	step.Changes = p.in.Changes[cluster].ordered()
 	if cp := v1alpha1.ControlPlaneName; !p.moves(cp) && !p.rollsOnly(cp) {
-		step.Changes = append(step.Changes, p.in.Changes[cp].InPlace...)
+		step.Fields = append(step.Fields, p.in.Changes[cp].inPlace().Fields...)
 		p.scale(&step)
 	}
-	if len(step.Changes) > 0 || step.MachinesAdded+step.MachinesRemoved > 0 {
+	if step.changeAnything() || step.MachinesAdded+step.MachinesRemoved > 0 {
 		steps = append(steps, step)
 	}
 	groups := Step{Kind: InPlace, Concurrent: true, Reason: "replaces no machine"}
@@ -28,16 +27,14 @@ func (p *planner) inPlace() []Step {
 		if _, exists := p.in.Start.WorkerNodeGroups[group.Name]; !exists || p.changesWithVersion(group.Name) {
 			continue
 		}
-		change := Group{Name: group.Name, Changes: p.in.Changes[group.Name].InPlace}
+		change := Group{Name: group.Name, Changes: p.in.Changes[group.Name].inPlace()}
 		p.scaleGroup(&change, group)
-		if len(change.Changes) > 0 || change.MachinesAdded+change.MachinesRemoved > 0 {
+		if change.changeAnything() || change.MachinesAdded+change.MachinesRemoved > 0 {
 			groups.WorkerNodeGroups = append(groups.WorkerNodeGroups, change)
 		}
 	}
 	return append(steps, p.split(groups)...)
 }
-
-func (c Changes) all() []string { return slices.Concat(c.Rolling, c.InPlace) }
 
 // moves reports whether the part gets another version, so that its other changes
 // can travel with it.
@@ -63,7 +60,7 @@ func (p *planner) scaleGroup(change *Group, group TargetGroup) {
 
 // rollsOnly reports whether the part gets other machines without another version.
 func (p *planner) rollsOnly(part string) bool {
-	return !p.moves(part) && len(p.in.Changes[part].Rolling) > 0
+	return !p.moves(part) && p.in.Changes[part].replacing().changeAnything()
 }
 
 // scale adds the machines by which the control plane grows or shrinks.
@@ -75,7 +72,7 @@ func (p *planner) scale(step *Step) {
 // addChanges adds the other changes of the control plane to the first step that
 // replaces its machines.
 func (p *planner) addChanges(step *Step) {
-	step.Changes = p.in.Changes[v1alpha1.ControlPlaneName].all()
+	step.Changes = p.in.Changes[v1alpha1.ControlPlaneName].ordered()
 	p.scale(step)
 	step.MachinesReplaced = min(p.in.Start.ControlPlane.Machines, p.in.Target.ControlPlaneMachines)
 }
@@ -133,7 +130,7 @@ func (p *planner) templateStep(chosen func(Part) bool) Step {
 		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, Group{
 			Name: group.Name, From: part.Version, To: part.Version,
-			MachinesReplaced: p.machines(group), Approximate: group.Autoscaled, Changes: p.in.Changes[group.Name].Rolling,
+			MachinesReplaced: p.machines(group), Approximate: group.Autoscaled, Changes: p.in.Changes[group.Name].replacing(),
 		})
 	}
 	return step

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 )
 
@@ -41,25 +42,43 @@ func machines(text string, g plan.Group) string {
 	if g.Approximate {
 		text += " about"
 	}
-	if len(g.Changes) > 0 {
-		text += fmt.Sprintf(" %v", g.Changes)
+	var found []string
+	for _, change := range g.Fields {
+		found = append(found, change.Path)
+	}
+	if g.Templates != nil {
+		found = append(found, fmt.Sprintf("%v -> %v", g.Templates.Old, g.Templates.New))
+	}
+	if g.Unknown != nil {
+		found = append(found, fmt.Sprintf("unknown for %s", g.Unknown.Reason))
+	}
+	if len(found) > 0 {
+		text += fmt.Sprintf(" %v", found)
 	}
 	return text
 }
 
-// changed gives a part changes that roll its machines, and some that do not.
-func changed(name, rolling, inPlace string) func(*plan.Input) {
+// fieldsOf are changes of fields that machines are replaced for, and of some that they
+// are not replaced for.
+func fieldsOf(replacing, inPlace []string) plan.Changes {
+	var c plan.Changes
+	for _, path := range replacing {
+		c.Fields = append(c.Fields, changes.Change{Object: "Kind/name", Path: path, Action: changes.Changed, Old: "1", New: "2", ReplacesMachines: true})
+	}
+	for _, path := range inPlace {
+		c.Fields = append(c.Fields, changes.Change{Object: "Kind/name", Path: path, Action: changes.Added, New: "2"})
+	}
+	return c
+}
+
+// changed gives a part changes that machines are replaced for, and some that they are
+// not replaced for.
+func changed(name, replacing, inPlace string) func(*plan.Input) {
 	return func(in *plan.Input) {
 		if in.Changes == nil {
 			in.Changes = map[string]plan.Changes{}
 		}
-		fields := func(text string) []string {
-			if text == "" {
-				return nil
-			}
-			return strings.Fields(text)
-		}
-		in.Changes[name] = plan.Changes{Rolling: fields(rolling), InPlace: fields(inPlace)}
+		in.Changes[name] = fieldsOf(strings.Fields(replacing), strings.Fields(inPlace))
 	}
 }
 
@@ -109,9 +128,9 @@ func TestTemplatesTogether(t *testing.T) {
 		}
 		return lines
 	}
-	three := func(changes ...func(*plan.Input)) plan.Input {
+	three := func(more ...func(*plan.Input)) plan.Input {
 		in := input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31", "c 1.31 1.31")
-		return with(in, append(changes, changed("a", "x", ""), changed("b", "x", ""), changed("c", "x", ""))...)
+		return with(in, append(more, changed("a", "x", ""), changed("b", "x", ""), changed("c", "x", ""))...)
 	}
 	most := func(count int) func(*plan.Input) { return func(in *plan.Input) { in.Concurrency = count } }
 	outside := func(names ...string) func(*plan.Input) {
@@ -196,6 +215,33 @@ func TestAutoscaled(t *testing.T) {
 		}},
 		"other templates": {with(input("1.31", "1.31", "a 1.31 1.31"), autoscaled("a", 7, 3), changed("a", "labels", "")), []string{
 			"Template (beside): a 1.31->1.31 replaces 7 about [labels]", "all: control plane +0 -0 ~0, workers +0 -0 ~7",
+		}},
+	})
+}
+
+// TestUnknownChanges: where changes cannot be computed, the machines of a part may be
+// replaced, and the cluster as a whole gets a step.
+func TestUnknownChanges(t *testing.T) {
+	t.Parallel()
+	unknown := func(names ...string) func(*plan.Input) {
+		return func(in *plan.Input) {
+			in.Changes = map[string]plan.Changes{}
+			for _, name := range names {
+				in.Changes[name] = plan.Changes{Unknown: &plan.Unknown{ClusterClass: "own", Reason: plan.ExternalPatches}}
+			}
+		}
+	}
+	testPossible(t, long, map[string]possible{
+		"of the cluster": {with(input("1.31", "1.31", "a 1.31 1.31"), unknown("")), []string{
+			"InPlace (beside): -->- [unknown for ExternalPatches]", "all: control plane +0 -0 ~0, workers +0 -0 ~0",
+		}},
+		"of the parts": {with(input("1.31", "1.31", "a 1.31 1.31"), unknown(controlPlaneName, "a")), []string{
+			"Template (beside): a 1.31->1.31 replaces 3 [unknown for ExternalPatches]", "Template: 1.31->1.31 replaces 3 [unknown for ExternalPatches]",
+			"all: control plane +0 -0 ~3, workers +0 -0 ~3",
+		}},
+		"of a group, with its version": {with(input("1.31", "1.32", "a 1.31 1.32"), unknown("a")), []string{
+			"ControlPlane: 1.31->1.32 replaces 3", "Workers: a 1.31->1.32 replaces 3 [unknown for ExternalPatches]",
+			"all: control plane +0 -0 ~3, workers +0 -0 ~3",
 		}},
 	})
 }

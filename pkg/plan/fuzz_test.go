@@ -84,7 +84,7 @@ func (r *bytesReader) part(near int) plan.Part {
 
 func (r *bytesReader) changes() plan.Changes {
 	fields := []string{"x", "y", "z"}
-	return plan.Changes{Rolling: fields[:r.below(3)], InPlace: fields[r.below(3):]}
+	return fieldsOf(fields[:r.below(3)], fields[r.below(3):])
 }
 
 func (r *bytesReader) input() plan.Input {

@@ -17,8 +17,7 @@ type Input struct {
 	Releases []v1alpha1.Version
 	// Policy is the skew policy that holds.
 	Policy skew.Policy
-	// Changes other than versions and counts, by part; those of the cluster as a whole
-	// have the empty name.
+	// Changes by part; those of the cluster as a whole have the empty name.
 	Changes map[string]Changes
 	// Concurrency is how many worker node groups may move at the same time; 0 is 1.
 	Concurrency int
@@ -80,12 +79,6 @@ type Target struct {
 	ControlPlane         v1alpha1.Version
 	ControlPlaneMachines int
 	WorkerNodeGroups     []TargetGroup // in the order of the spec
-}
-
-// Changes of one part, as fields with their new values.
-type Changes struct {
-	Rolling []string // replace machines
-	InPlace []string // do not
 }
 
 // Scope says which parts of the cluster a plan is about.

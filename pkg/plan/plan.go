@@ -83,8 +83,8 @@ type Step struct {
 	MachinesReplaced int `json:"machinesReplaced,omitempty"`
 	MachinesAdded    int `json:"machinesAdded,omitempty"`
 	MachinesRemoved  int `json:"machinesRemoved,omitempty"`
-	// Changes other than the version, of the cluster or its control plane.
-	Changes []string `json:"changes,omitempty"`
+	// Changes of the cluster or its control plane.
+	Changes
 	// UnderWay is true for a rollout under way; its machines are the remaining ones.
 	UnderWay bool `json:"underWay,omitempty"`
 	// Concurrent is true for a concurrent step: it is begun at once, and no later step
@@ -109,8 +109,8 @@ type Group struct {
 	Approximate bool `json:"approximate,omitempty"`
 	// UnderWay is true for a rollout under way, concurrently with which the other
 	// groups of the step start.
-	UnderWay bool     `json:"underWay,omitempty"`
-	Changes  []string `json:"changes,omitempty"`
+	UnderWay bool `json:"underWay,omitempty"`
+	Changes
 }
 
 // Scales reports whether the number of the group's machines changes.

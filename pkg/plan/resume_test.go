@@ -67,7 +67,7 @@ func TestUnderWay(t *testing.T) {
 func TestMachinesUnderWay(t *testing.T) {
 	t.Parallel()
 	rolling := func(in *plan.Input) {
-		in.Changes = map[string]plan.Changes{"a": {Rolling: []string{"labels"}}, controlPlaneName: {Rolling: []string{"audit"}}}
+		in.Changes = map[string]plan.Changes{"a": fieldsOf([]string{"labels"}, nil), controlPlaneName: fieldsOf([]string{"audit"}, nil)}
 	}
 	testPossible(t, long, map[string]possible{
 		"both": {with(input("1.32", "1.33", "a 1.31 1.33"), underWay("", "1.31", 2, 1), underWay("a", "1.30", 1, 2)), []string{
@@ -119,10 +119,10 @@ func TestGoesBack(t *testing.T) {
 		}},
 		"with other templates its machines are replaced": {
 			with(input("1.34", "1.34", "a 1.34 1.33"), underWay("a", "1.33", 3, 0), func(in *plan.Input) {
-				in.Changes = map[string]plan.Changes{"a": {Rolling: []string{"labels"}}}
+				in.Changes = map[string]plan.Changes{"a": {Templates: &plan.TemplateChange{Old: []string{"old"}, New: []string{"new"}}}}
 			}),
 			[]string{
-				"Workers: a 1.34->1.33 replaces 3 [labels]",
+				"Workers: a 1.34->1.33 replaces 3 [[old] -> [new]]",
 				"all: control plane +0 -0 ~0, workers +0 -0 ~3",
 			},
 		},

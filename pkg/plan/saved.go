@@ -1,11 +1,15 @@
 package plan
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
 // Remedy says how a plan is saved that can be read.
@@ -19,7 +23,12 @@ func Decode(name string, data []byte) (Plan, error) {
 		return Plan{}, fmt.Errorf("%s is not a plan of this version of clusterctl-x, which has apiVersion %s and kind %s; %s", name, v1alpha1.APIVersion, DocumentKind, Remedy)
 	}
 	var saved Plan
-	if err := yaml.UnmarshalStrict(data, &saved); err != nil {
+	err := yaml.UnmarshalStrict(data, &saved)
+	var sentence *json.UnmarshalTypeError
+	if errors.As(err, &sentence) && sentence.Type == reflect.TypeFor[changes.Change]() {
+		return Plan{}, fmt.Errorf("%s is a plan of an earlier version of clusterctl-x, whose changes are sentences without old values; plan again: %s", name, Remedy)
+	}
+	if err != nil {
 		return Plan{}, fmt.Errorf("reading the plan %s: %w; %s", name, err, Remedy)
 	}
 	if saved.Metadata.UID == "" {

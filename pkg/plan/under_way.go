@@ -42,8 +42,8 @@ func (p *planner) calledOff() []Step {
 		if !part.GoesBack(group.Version) {
 			continue
 		}
-		back := Group{Name: group.Name, From: part.Version, To: group.Version, Changes: p.in.Changes[group.Name].Rolling}
-		if len(back.Changes) > 0 {
+		back := Group{Name: group.Name, From: part.Version, To: group.Version, Changes: p.in.Changes[group.Name].replacing()}
+		if back.changeAnything() {
 			back.MachinesReplaced, back.Approximate = p.machines(group), group.Autoscaled
 		}
 		step.WorkerNodeGroups = append(step.WorkerNodeGroups, back)

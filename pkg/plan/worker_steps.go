@@ -68,10 +68,10 @@ func (p *planner) rollout(group TargetGroup, from, to v1alpha1.Version) Group {
 // firstRollout returns the rollout that the other changes of a group travel with.
 func (p *planner) firstRollout(group TargetGroup, to v1alpha1.Version) Group {
 	first := p.rollout(group, p.before(group.Name), to)
-	first.Changes = p.in.Changes[group.Name].Rolling
+	first.Changes = p.in.Changes[group.Name].replacing()
 	if p.changesWithVersion(group.Name) {
 		p.scaleGroup(&first, group)
-		first.Changes = slices.Concat(first.Changes, p.in.Changes[group.Name].InPlace)
+		first.Changes = p.in.Changes[group.Name].ordered()
 		first.MachinesReplaced = min(first.MachinesReplaced, p.in.Start.WorkerNodeGroups[group.Name].Machines)
 	}
 	return first

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -37,7 +38,7 @@ func twoSegments() plan.Plan {
 		return plan.Step{Kind: kind, WorkerNodeGroups: []plan.Group{{Name: "a", From: old, To: fresh}}}
 	}
 	return plan.Plan{From: versions("v1.31.0", "v1.31.0"), To: versions("v1.33.0", "v1.33.0"), Steps: []plan.Step{
-		{Kind: plan.InPlace, Concurrent: true, Changes: []string{"a label"}},
+		{Kind: plan.InPlace, Concurrent: true, Changes: plan.Changes{Fields: []changes.Change{{Object: "Cluster/c", Path: "metadata.labels.a", Action: changes.Added, New: `"b"`}}}},
 		step(plan.ControlPlane, "v1.31.0", "v1.32.0"), step(plan.Workers, "v1.31.0", "v1.32.0"),
 		step(plan.ControlPlane, "v1.32.0", "v1.33.0"), step(plan.Workers, "v1.32.0", "v1.33.0"),
 	}}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
@@ -75,7 +76,9 @@ func TestClassPlan(t *testing.T) {
 	metadata := func(name string) plan.Metadata { return plan.Metadata{Name: name, Namespace: "team"} }
 	version := v1alpha1.MustParseVersion("v1.34.2")
 	changed := plan.Plan{Metadata: metadata("a"), MachinesReplaced: plan.Machines{ControlPlane: 1, Workers: 3}, Steps: []plan.Step{{
-		Kind: plan.Template, From: version, To: version, MachinesReplaced: 1, Concurrent: true, Reason: "because", Changes: []string{"a field"},
+		Kind: plan.Template, From: version, To: version, MachinesReplaced: 1, Concurrent: true, Reason: "because", Changes: plan.Changes{Fields: []changes.Change{{
+			Object: "KubeadmControlPlane/a", Path: "spec.a", Action: changes.Changed, Old: "1", New: "2", ReplacesMachines: true,
+		}}},
 	}}}
 	p := plan.ClassPlan{Metadata: metadata("small")}
 	empty := "ClusterClass team/small can be applied; no cluster uses it\n"
@@ -87,7 +90,7 @@ func TestClassPlan(t *testing.T) {
 		"two clusters": {[]plan.Plan{changed, {Metadata: metadata("b")}}, `Plan for cluster team/a, 1 step:
  1. control plane  stays at v1.34.2  1 machine replaced
       because; started at once, concurrent with the other steps
-      a field
+      spec.a: 1 -> 2
 In all: 1 control plane machine and 3 worker machines replaced.
 ClusterClass team/small: 2 clusters, 1 of them unchanged; at most 1 control plane machine and 3 worker machines replaced.
 `},

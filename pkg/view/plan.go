@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -33,7 +32,7 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 			fmt.Fprintf(&b, "%3s %-*s  %-*s  %s\n", number, whoWidth, move.who, whatWidth, move.what, move.machines)
 		}
 		fmt.Fprintf(&b, "      %s\n", reason(step))
-		for _, change := range changesOf(step) {
+		for _, change := range stepChanges(step) {
 			fmt.Fprintf(&b, "      %s\n", change)
 		}
 	}
@@ -83,7 +82,7 @@ func moves(step plan.Step) []move {
 }
 
 // fromTo says what becomes of a part; where no field changes, its count does.
-func fromTo(kind plan.Kind, from, to v1alpha1.Version, changes []string) string {
+func fromTo(kind plan.Kind, from, to v1alpha1.Version, changes plan.Changes) string {
 	switch kind {
 	case plan.ControlPlane, plan.Workers:
 		return fmt.Sprintf("%s -> %s", from, to)
@@ -98,7 +97,7 @@ func fromTo(kind plan.Kind, from, to v1alpha1.Version, changes []string) string 
 	case plan.Return:
 		return "returned at " + to.String()
 	default:
-		if len(changes) == 0 {
+		if len(changeLines(changes)) == 0 {
 			return "scaled"
 		}
 		return "changed in place"
@@ -140,22 +139,6 @@ func reason(step plan.Step) string {
 		return step.Reason + "; started at once, concurrent with the other steps"
 	}
 	return step.Reason
-}
-
-// maxChanges is how many changed fields of a step are shown; JSON has all.
-const maxChanges = 10
-
-func changesOf(step plan.Step) []string {
-	lines := slices.Clone(step.Changes)
-	for _, group := range step.WorkerNodeGroups {
-		for _, change := range group.Changes {
-			lines = append(lines, group.Name+": "+change)
-		}
-	}
-	if more := len(lines) - maxChanges; more > 0 {
-		lines = append(lines[:maxChanges], fmt.Sprintf("and %d more; -o json has all of them", more))
-	}
-	return lines
 }
 
 // total are the machines of all steps together.

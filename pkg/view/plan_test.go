@@ -3,12 +3,14 @@ package view_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -44,15 +46,18 @@ func groupStep(kind plan.Kind, groups ...plan.Group) plan.Step {
 // TestPlan: each kind of step, in columns, with its reason and its fields.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	manyFields := func(count int) (fields []string) {
+	manyFields := func(count int) plan.Changes {
+		var c plan.Changes
 		for i := range count {
-			fields = append(fields, fmt.Sprintf("spec.field%d would become %d", i, i))
+			c.Fields = append(c.Fields, changes.Change{
+				Object: "KubeadmControlPlane/prod", Path: fmt.Sprintf("spec.field%d", i), Action: changes.Changed, Old: "0", New: "1", ReplacesMachines: true,
+			})
 		}
-		return fields
+		return c
 	}
 	shown := func(count int) (lines string) {
-		for _, field := range manyFields(count) {
-			lines += "      " + field + "\n"
+		for i := range count {
+			lines += fmt.Sprintf("      spec.field%d: 0 -> 1\n", i)
 		}
 		return lines
 	}
@@ -135,9 +140,9 @@ Note: md-0 is pinned.
  1. md-0  stays at v1.34.2  3 machines replaced
     md-1  stays at v1.33.3  1 machine replaced
       because; started at once, concurrent with the other steps
-      md-0: spec.field0 would become 0
-      md-0: spec.field1 would become 1
-      md-1: spec.field0 would become 0
+      md-0: spec.field0: 0 -> 1
+      md-0: spec.field1: 0 -> 1
+      md-1: spec.field0: 0 -> 1
 In all: 4 worker machines replaced.
 `,
 		},
@@ -156,8 +161,8 @@ In all: 2 control plane machines removed.
     md-1  changed in place  1 machine removed
     md-2  changed in place  no machine replaced
       because
-      md-1: spec.field0 would become 0
-      md-2: spec.field0 would become 0
+      md-1: spec.field0: 0 -> 1
+      md-2: spec.field0: 0 -> 1
 In all: 2 worker machines added; 1 worker machine removed.
 `},
 		"as many fields as are shown": {aPlan(plan.Step{Kind: plan.InPlace, Changes: manyFields(10), Reason: "because"}), `Plan for cluster team/prod, 1 step:
@@ -171,6 +176,43 @@ In all: 2 worker machines added; 1 worker machine removed.
 ` + shown(10) + `      and 1 more; -o json has all of them
 In all: no machine is replaced, added or removed.
 `},
+		"changes of each sort": {
+			aPlan(
+				plan.Step{Kind: plan.InPlace, Reason: "because", Changes: plan.Changes{Fields: []changes.Change{
+					{Object: "Cluster/prod", Path: "metadata.labels.a", Action: changes.Added, New: `"b"`}, {Object: "Cluster/prod", Path: "spec.a", Action: changes.Removed, Old: "true"},
+					{Object: "MachineHealthCheck/prod", Action: changes.Added}, {Object: "ClusterResourceSet/prod-a", Action: changes.Removed}, {Object: "DevMachineTemplate/prod", Action: changes.Restored},
+					{Object: "Secret/prod", Path: "data.a", Action: changes.Changed, Sensitive: true},
+				}, Unknown: &plan.Unknown{ClusterClass: "own", Reason: plan.ExternalPatches}}},
+				groupStep(plan.Workers, plan.Group{Name: "md-0", From: at("v1.34.2"), To: at("v1.33.3"), MachinesReplaced: 1, Changes: plan.Changes{
+					Fields:    []changes.Change{{Object: "MachineDeployment/prod-md-0", Template: "DevMachineTemplate", Path: "spec.a", Action: changes.Changed, Old: "1", New: "2", ReplacesMachines: true}},
+					Templates: &plan.TemplateChange{Old: []string{"a", "b"}, New: []string{"a", "c"}},
+				}}, plan.Group{Name: "md-1", From: at("v1.34.2"), To: at("v1.33.3"), MachinesReplaced: 1, Changes: plan.Changes{
+					Templates: &plan.TemplateChange{New: []string{"a", "c"}},
+				}}),
+				groupStep(plan.InPlace, plan.Group{Name: "md-0", Changes: plan.Changes{Unknown: &plan.Unknown{ClusterClass: "own", Reason: plan.NothingGenerated, Message: "no such variable"}}}),
+			),
+			`Plan for cluster team/prod, 3 steps:
+ 1. cluster  changed in place    no machine replaced
+      because
+      Cluster/prod metadata.labels.a: b (added)
+      Cluster/prod spec.a: true (removed)
+      MachineHealthCheck/prod (created)
+      ClusterResourceSet/prod-a (deleted)
+      DevMachineTemplate/prod (created again: it is missing, so that no new machine can be made)
+      Secret/prod data.a: (sensitive value)
+      ClusterClass own has patches from runtime extensions: it is not known in advance which machines are replaced by changes other than the version
+ 2. md-0     v1.34.2 -> v1.33.3  1 machine replaced
+    md-1     v1.34.2 -> v1.33.3  1 machine replaced
+      because
+      md-0: DevMachineTemplate spec.a: 1 -> 2
+      md-0: templates of the machines: a, b -> a, c
+      md-1: templates of the machines: not known -> a, c
+ 3. md-0     changed in place    no machine replaced
+      because
+      md-0: Cluster API cannot generate the current cluster from ClusterClass own (no such variable): it is not known in advance which machines are replaced by changes other than the version
+In all: 2 worker machines replaced.
+`,
+		},
 		"several steps, in the same columns": {
 			aPlan(
 				plan.Step{Kind: plan.ControlPlane, From: at("v1.33.3"), To: at("v1.34.2"), MachinesReplaced: 3, Reason: "first"},
@@ -211,9 +253,11 @@ In all: 3 control plane machines and 2 worker machines replaced; 1 worker machin
 // changed by being shown.
 func TestPlanNumbersManySteps(t *testing.T) {
 	t.Parallel()
+	changed := plan.Changes{Fields: []changes.Change{{Object: "MachineDeployment/a", Path: "spec.a", Action: changes.Removed, ReplacesMachines: true}}}
+	before := slices.Clone(changed.Fields)
 	var steps []plan.Step
 	for range 100 {
-		steps = append(steps, groupStep(plan.RemoveWorkers, plan.Group{Name: "a", Changes: []string{"x"}}))
+		steps = append(steps, groupStep(plan.RemoveWorkers, plan.Group{Name: "a", Changes: changed}))
 	}
 	p := aPlan(steps...)
 	var got strings.Builder
@@ -225,7 +269,7 @@ func TestPlanNumbersManySteps(t *testing.T) {
 			t.Errorf("no line %q", line)
 		}
 	}
-	if diff := cmp.Diff([]string{"x"}, p.Steps[0].WorkerNodeGroups[0].Changes); diff != "" {
+	if diff := cmp.Diff(before, changed.Fields); diff != "" {
 		t.Errorf("the plan was changed (-want +got):\n%s", diff)
 	}
 }

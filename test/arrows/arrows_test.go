@@ -49,7 +49,7 @@ func allowed() map[string][]string {
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/upgradepath"},
 		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/templater", "pkg/versionsbundle"},
-		"pkg/plan":                {"pkg/api/v1alpha1", "pkg/skew", "pkg/state", "pkg/upgradepath"},
+		"pkg/plan":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/skew", "pkg/state", "pkg/upgradepath"},
 		"pkg/providers":           nil,
 		"pkg/providers/docker":    {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"pkg/providers/inmemory":  {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},

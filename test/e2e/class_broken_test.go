@@ -139,7 +139,7 @@ func onItsWay(t *testing.T, namespace string) {
 		"farther, by create": {
 			"create cluster", managedSpec, []string{`"1.32"`, `"1.34"`, ofLarge, deferred}, 3,
 			"error: cluster class-broken/managed exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what\n" +
-				"  Cluster/managed: version is v1.33.13, and the file asks for v1.34.4\n",
+				"  Cluster/managed spec.topology.version: v1.33.13 -> v1.34.4\n",
 		},
 	})
 }

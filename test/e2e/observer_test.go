@@ -74,7 +74,6 @@ type upgradePlan struct {
 		WorkerNodeGroups                                 []struct {
 			Name, From, To                                   string
 			MachinesReplaced, MachinesAdded, MachinesRemoved int
-			Changes                                          []string
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestLeastPrivileges(t *testing.T) {
 	as(0, "get", "kubeconfig", "again")
 	const want = `
 error: cluster privileges/again exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what
-  MachineDeployment/again-md-0: version is v1.32.13, and the file asks for v1.33.13
+  MachineDeployment/again-md-0 spec.template.spec.version: v1.32.13 -> v1.33.13
 `
 	if r := as(3, "create", "cluster", "-f", specFile(t, "again", "1.34", "md-0=1.33")); !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("create of what differs says %q, want the end %q", r.stderr, want)

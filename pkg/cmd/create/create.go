@@ -75,7 +75,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	case err != nil:
 		return err
 	}
-	created := management.CountCreated(done)
+	created := len(done)
 	if created > 0 {
 		o.Say("cluster %s: %d objects created", n.Key, created)
 	}
@@ -94,7 +94,7 @@ func (o *options) dryRunOnServer(ctx context.Context, service *lifecycle.Service
 	if err != nil {
 		return err
 	}
-	return o.Result("cluster %s: %d objects would be created (server dry run)", n.Key, management.CountCreated(tried))
+	return o.Result("cluster %s: %d objects would be created (server dry run)", n.Key, len(tried))
 }
 
 // offline says what would be created, from the file alone.

@@ -138,7 +138,7 @@ func (s *Simulation) Changes() map[string]plan.Changes {
 	seen := s.Cluster()
 	found := map[string]plan.Changes{}
 	if seen.Paused {
-		found[wholeCluster] = plan.Changes{InPlace: []string{"the pause"}}
+		found[wholeCluster] = plan.Changes{Fields: []changes.Change{{Object: "Cluster/c", Path: "spec.paused", Action: changes.Removed, Old: "true"}}}
 	}
 	for part, objects := range s.Rendering.PartObjects(seen.Versions()) {
 		for _, object := range objects {
@@ -147,7 +147,7 @@ func (s *Simulation) Changes() map[string]plan.Changes {
 				continue
 			}
 			if TemplateOf(live) != TemplateOf(object) {
-				found[part] = plan.Changes{Rolling: []string{"another template"}}
+				found[part] = plan.Changes{Fields: []changes.Change{{Object: changes.ObjectName(object), Path: "spec.template", Action: changes.Changed, ReplacesMachines: true}}}
 			}
 		}
 	}

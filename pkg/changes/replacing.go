@@ -14,40 +14,41 @@ const (
 	controlPlane      = "KubeadmControlPlane"
 )
 
-// rollingPaths are the JSON pointers, by kind, below which a change replaces
-// machines. All else Cluster API carries over to machines that run
+// replacingPaths are the fields, by kind, below which a change replaces machines. All
+// else Cluster API carries over to machines that run
 // (core/reconcilers/machinedeployment/mdutil and controlplane/kubeadm/pkg of
 // sigs.k8s.io/cluster-api v1.14).
-func rollingPaths() map[string][]string {
-	return map[string][]string{
+func replacingPaths() map[string][][]string {
+	return map[string][][]string{
 		machineDeployment: {
-			"/spec/template/spec/version", "/spec/template/spec/bootstrap", "/spec/template/spec/infrastructureRef", "/spec/template/spec/failureDomain",
+			{"spec", "template", "spec", "version"}, {"spec", "template", "spec", "bootstrap"},
+			{"spec", "template", "spec", "infrastructureRef"}, {"spec", "template", "spec", "failureDomain"},
 		},
-		controlPlane: {"/spec/version", "/spec/kubeadmConfigSpec", "/spec/machineTemplate/spec/infrastructureRef"},
+		controlPlane: {{"spec", "version"}, {"spec", "kubeadmConfigSpec"}, {"spec", "machineTemplate", "spec", "infrastructureRef"}},
 	}
 }
 
-func rolling(kind, pointer string) bool {
-	return slices.ContainsFunc(rollingPaths()[kind], func(path string) bool {
-		return pointer == path || strings.HasPrefix(pointer, path+"/")
+// replacesMachines reports whether machines are replaced for a change of a field.
+func replacesMachines(kind string, field []string) bool {
+	return slices.ContainsFunc(replacingPaths()[kind], func(path []string) bool {
+		return len(field) >= len(path) && slices.Equal(field[:len(path)], path)
 	})
 }
 
 // Hold gives a wanted object the fields of the live one that machines are
 // replaced for, so that writing it replaces none.
 func Hold(wanted, live *unstructured.Unstructured) error {
-	for _, path := range rollingPaths()[wanted.GetKind()] {
-		fields := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for _, fields := range replacingPaths()[wanted.GetKind()] {
 		value, found, err := unstructured.NestedFieldCopy(live.Object, fields...)
 		if err != nil {
-			return fmt.Errorf("reading %s of %s: %w", fieldPath(path), ObjectName(live), err)
+			return fmt.Errorf("reading %s of %s: %w", strings.Join(fields, "."), ObjectName(live), err)
 		}
 		if !found {
 			unstructured.RemoveNestedField(wanted.Object, fields...)
 			continue
 		}
 		if err := unstructured.SetNestedField(wanted.Object, value, fields...); err != nil {
-			return fmt.Errorf("holding %s of %s: %w", fieldPath(path), ObjectName(wanted), err)
+			return fmt.Errorf("holding %s of %s: %w", strings.Join(fields, "."), ObjectName(wanted), err)
 		}
 	}
 	return nil

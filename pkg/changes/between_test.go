@@ -30,36 +30,47 @@ func TestObjectName(t *testing.T) {
 }
 
 // TestBetween: what would change is in the order of its paths, each as it
-// stands in the object, with values that can be read.
+// stands in the object, with its old and its new value.
 func TestBetween(t *testing.T) {
 	t.Parallel()
 	type fields = map[string]any
 	labels := func(labels fields) fields { return fields{"labels": labels} }
 	spec := func(spec fields) fields { return fields{"spec": spec} }
+	change := func(action changes.Action, path string, old, is changes.Value) changes.Change {
+		return changes.Change{Object: "Cluster/a", Path: path, Action: action, Old: old, New: is}
+	}
+	added := func(path string, is changes.Value) changes.Change { return change(changes.Added, path, "", is) }
+	changed := func(path string, old, is changes.Value) changes.Change {
+		return change(changes.Changed, path, old, is)
+	}
+	removed := func(path string, old changes.Value) changes.Change { return change(changes.Removed, path, old, "") }
+	secret := func(action changes.Action, path string) changes.Change {
+		return changes.Change{Object: "Secret/a", Path: path, Action: action, Sensitive: true}
+	}
 	tests := map[string]struct {
 		live, wanted *unstructured.Unstructured
-		want         []string
+		want         []changes.Change
 	}{
-		"none": {object("Cluster", nil, spec(fields{"a": "b"})), object("Cluster", nil, spec(fields{"a": "b"})), []string{}},
+		"none": {object("Cluster", nil, spec(fields{"a": "b"})), object("Cluster", nil, spec(fields{"a": "b"})), nil},
 		"what the API server writes": {
 			object("Cluster", fields{"uid": "1", "generation": int64(1), "resourceVersion": "1", "managedFields": []any{fields{}}, "creationTimestamp": "2026-01-02T03:04:05Z"}, fields{"status": fields{"a": "b"}}),
-			object("Cluster", fields{"uid": "2", "generation": int64(2), "resourceVersion": "2"}, fields{"status": fields{}}), []string{},
+			object("Cluster", fields{"uid": "2", "generation": int64(2), "resourceVersion": "2"}, fields{"status": fields{}}), nil,
 		},
 		"many, sorted": {
 			object("Cluster", labels(fields{"m": "1", "z": "1"}), spec(fields{"d": "1", "b": "1", "y": "1"})),
 			object("Cluster", labels(fields{"m": "2", "k": "2"}), spec(fields{"d": "2", "c": "2", "a": "2", "x": "2"})),
-			[]string{
-				"metadata.labels.k would become 2", "metadata.labels.m would become 2", "metadata.labels.z would be removed",
-				"spec.a would become 2", "spec.b would be removed", "spec.c would become 2", "spec.d would become 2", "spec.x would become 2", "spec.y would be removed",
+			[]changes.Change{
+				added("metadata.labels.k", `"2"`), changed("metadata.labels.m", `"1"`, `"2"`), removed("metadata.labels.z", `"1"`),
+				added("spec.a", `"2"`), removed("spec.b", `"1"`), added("spec.c", `"2"`), changed("spec.d", `"1"`, `"2"`), added("spec.x", `"2"`), removed("spec.y", `"1"`),
 			},
 		},
 		"names with slashes and tildes": {
 			object("Cluster", labels(fields{"example.org/old": "1"}), spec(fields{"~": "1"})),
 			object("Cluster", labels(fields{"example.org/a": "2", "x~y/z": "2", "~1": "2", "~0": "2", "~01": "2", "/": "2"}), spec(fields{"~": "2"})),
-			[]string{
-				"metadata.labels./ would become 2", "metadata.labels.example.org/a would become 2", "metadata.labels.example.org/old would be removed",
-				"metadata.labels.x~y/z would become 2", "metadata.labels.~0 would become 2", "metadata.labels.~01 would become 2", "metadata.labels.~1 would become 2",
-				"spec.~ would become 2",
+			[]changes.Change{
+				added("metadata.labels./", `"2"`), added("metadata.labels.example.org/a", `"2"`), removed("metadata.labels.example.org/old", `"1"`),
+				added("metadata.labels.x~y/z", `"2"`), added("metadata.labels.~0", `"2"`), added("metadata.labels.~01", `"2"`), added("metadata.labels.~1", `"2"`),
+				changed("spec.~", `"1"`, `"2"`),
 			},
 		},
 		"values of every type": {
@@ -68,24 +79,28 @@ func TestBetween(t *testing.T) {
 				"text": "a \"b\" <c>", "number": int64(12345678901234567), "fraction": 0.5, "bool": true, "nothing": nil,
 				"list": []any{"a", int64(1)}, "map": fields{"b": "<&>", "a": []any{fields{"c": nil}}}, "empty": fields{},
 			})),
-			[]string{
-				"spec.bool would become true", "spec.empty would become {}", "spec.fraction would become 0.5",
-				"spec.list.0 would become a", "spec.list.1 would become 1", `spec.map would become {"a":[{"c":null}],"b":"<&>"}`,
-				"spec.nothing would become null", "spec.number would become 12345678901234567", `spec.text would become a "b" <c>`,
+			[]changes.Change{
+				changed("spec.bool", "false", "true"), added("spec.empty", "{}"), added("spec.fraction", "0.5"),
+				added("spec.list.0", `"a"`), added("spec.list.1", "1"), added("spec.map", `{"a":[{"c":null}],"b":"<&>"}`),
+				added("spec.nothing", "null"), changed("spec.number", "1", "12345678901234567"), changed("spec.text", `"1"`, `"a \"b\" <c>"`),
 			},
+		},
+		"elements of a list": {
+			object("Cluster", nil, spec(fields{"list": []any{"a", fields{"b": "1"}, "c", "d"}})), object("Cluster", nil, spec(fields{"list": []any{"a", fields{"b": "2"}, "e"}})),
+			[]changes.Change{changed("spec.list.1.b", `"1"`, `"2"`), changed("spec.list.2", `"c"`, `"e"`), removed("spec.list.3", `"d"`)},
 		},
 		"empty text": {
 			object("Cluster", labels(fields{"node-role.kubernetes.io/web": "x"}), spec(fields{"a": "b"})), object("Cluster", labels(fields{"node-role.kubernetes.io/web": ""}), spec(fields{"a": "", "b": ""})),
-			[]string{`metadata.labels.node-role.kubernetes.io/web would become ""`, `spec.a would become ""`, `spec.b would become ""`},
+			[]changes.Change{changed("metadata.labels.node-role.kubernetes.io/web", `"x"`, `""`), changed("spec.a", `"b"`, `""`), added("spec.b", `""`)},
 		},
 		"another type": {
-			object("Cluster", nil, spec(fields{"a": "1", "b": fields{"c": "d"}})), object("Cluster", nil, spec(fields{"a": int64(1), "b": "x"})),
-			[]string{"spec.a would become 1", "spec.b would become x"},
+			object("Cluster", nil, spec(fields{"a": "1", "b": fields{"c": "d"}, "e": []any{"f"}, "g": nil})), object("Cluster", nil, spec(fields{"a": int64(1), "b": "x", "e": fields{}, "g": "h"})),
+			[]changes.Change{changed("spec.a", `"1"`, "1"), changed("spec.b", `{"c":"d"}`, `"x"`), changed("spec.e", `["f"]`, "{}"), changed("spec.g", "null", `"h"`)},
 		},
 		"Secret": {
 			object("Secret", labels(fields{"a/b": "1"}), fields{"data": fields{"password": "b2xk", "gone": "eA=="}}),
 			object("Secret", labels(fields{"a/b": "2"}), fields{"data": fields{"password": "bmV3"}, "stringData": fields{"more": "secret"}}),
-			[]string{"data.gone differs", "data.password differs", "metadata.labels.a/b differs", "stringData differs"},
+			[]changes.Change{secret(changes.Removed, "data.gone"), secret(changes.Changed, "data.password"), secret(changes.Changed, "metadata.labels.a/b"), secret(changes.Added, "stringData")},
 		},
 	}
 	for name, test := range tests {
@@ -96,12 +111,8 @@ func TestBetween(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			texts := make([]string, len(got))
-			for i, field := range got {
-				texts[i] = field.String()
-			}
-			if diff := cmp.Diff(test.want, texts); diff != "" {
-				t.Errorf("differences (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff([]any{test.live, test.wanted}, []any{live, wanted}); diff != "" {
 				t.Errorf("comparing changed the objects (-before +after):\n%s", diff)
@@ -110,9 +121,9 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestRolling: which fields of which kind replace machines, and that holding
+// TestReplacesMachines: which fields of which kind replace machines, and that holding
 // them leaves no such difference.
-func TestRolling(t *testing.T) {
+func TestReplacesMachines(t *testing.T) {
 	t.Parallel()
 	type fields = map[string]any
 	template := func(spec fields) fields {
@@ -121,34 +132,34 @@ func TestRolling(t *testing.T) {
 	tests := map[string]struct {
 		kind         string
 		live, wanted fields
-		want         []changes.Field
+		want         []changes.Change
 	}{
 		"MachineDeployment": {
 			"MachineDeployment",
 			template(fields{"version": "v1", "bootstrap": fields{"configRef": fields{"name": "a"}}, "infrastructureRef": fields{"name": "a"}, "deletion": fields{"nodeDrainTimeoutSeconds": int64(1)}}),
 			template(fields{"version": "v2", "bootstrap": fields{"configRef": fields{"name": "b"}}, "infrastructureRef": fields{"name": "b"}, "deletion": fields{"nodeDrainTimeoutSeconds": int64(2)}, "failureDomain": "x"}),
-			[]changes.Field{
-				{Path: "spec.template.spec.bootstrap.configRef.name", Change: "would become b", Rolling: true},
-				{Path: "spec.template.spec.deletion.nodeDrainTimeoutSeconds", Change: "would become 2"},
-				{Path: "spec.template.spec.failureDomain", Change: "would become x", Rolling: true},
-				{Path: "spec.template.spec.infrastructureRef.name", Change: "would become b", Rolling: true},
-				{Path: "spec.template.spec.version", Change: "would become v2", Rolling: true},
+			[]changes.Change{
+				{Object: "MachineDeployment/a", Path: "spec.template.spec.bootstrap.configRef.name", Action: changes.Changed, Old: `"a"`, New: `"b"`, ReplacesMachines: true},
+				{Object: "MachineDeployment/a", Path: "spec.template.spec.deletion.nodeDrainTimeoutSeconds", Action: changes.Changed, Old: `1`, New: `2`},
+				{Object: "MachineDeployment/a", Path: "spec.template.spec.failureDomain", Action: changes.Added, New: `"x"`, ReplacesMachines: true},
+				{Object: "MachineDeployment/a", Path: "spec.template.spec.infrastructureRef.name", Action: changes.Changed, Old: `"a"`, New: `"b"`, ReplacesMachines: true},
+				{Object: "MachineDeployment/a", Path: "spec.template.spec.version", Action: changes.Changed, Old: `"v1"`, New: `"v2"`, ReplacesMachines: true},
 			},
 		},
 		"KubeadmControlPlane": {
 			"KubeadmControlPlane",
 			fields{"spec": fields{"version": "v1", "replicas": int64(1), "kubeadmConfigSpec": fields{"files": []any{}}, "machineTemplate": fields{"spec": fields{"infrastructureRef": fields{"name": "a"}}}}},
 			fields{"spec": fields{"version": "v2", "replicas": int64(3), "machineTemplate": fields{"spec": fields{"infrastructureRef": fields{"name": "b"}}}}},
-			[]changes.Field{
-				{Path: "spec.kubeadmConfigSpec", Change: "would be removed", Rolling: true},
-				{Path: "spec.machineTemplate.spec.infrastructureRef.name", Change: "would become b", Rolling: true},
-				{Path: "spec.replicas", Change: "would become 3"},
-				{Path: "spec.version", Change: "would become v2", Rolling: true},
+			[]changes.Change{
+				{Object: "KubeadmControlPlane/a", Path: "spec.kubeadmConfigSpec", Action: changes.Removed, Old: `{"files":[]}`, ReplacesMachines: true},
+				{Object: "KubeadmControlPlane/a", Path: "spec.machineTemplate.spec.infrastructureRef.name", Action: changes.Changed, Old: `"a"`, New: `"b"`, ReplacesMachines: true},
+				{Object: "KubeadmControlPlane/a", Path: "spec.replicas", Action: changes.Changed, Old: `1`, New: `3`},
+				{Object: "KubeadmControlPlane/a", Path: "spec.version", Action: changes.Changed, Old: `"v1"`, New: `"v2"`, ReplacesMachines: true},
 			},
 		},
 		"any other kind": {
 			"MachineHealthCheck", fields{"spec": fields{"version": "v1"}}, fields{"spec": fields{"version": "v2"}},
-			[]changes.Field{{Path: "spec.version", Change: "would become v2"}},
+			[]changes.Change{{Object: "MachineHealthCheck/a", Path: "spec.version", Action: changes.Changed, Old: `"v1"`, New: `"v2"`}},
 		},
 	}
 	for name, test := range tests {
@@ -160,14 +171,14 @@ func TestRolling(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("fields (-want +got):\n%s", diff)
+				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 			if err := changes.Hold(wanted, live); err != nil {
 				t.Fatal(err)
 			}
-			var inPlace []changes.Field
+			var inPlace []changes.Change
 			for _, field := range test.want {
-				if !field.Rolling {
+				if !field.ReplacesMachines {
 					inPlace = append(inPlace, field)
 				}
 			}
@@ -176,7 +187,7 @@ func TestRolling(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(inPlace, held); diff != "" {
-				t.Errorf("fields when held (-want +got):\n%s", diff)
+				t.Errorf("changes when held (-want +got):\n%s", diff)
 			}
 		})
 	}
