@@ -99,7 +99,7 @@ func (p *planner) templatesAfterRollouts() []Step {
 	return append(steps, p.split(p.templateStep(func(part Part) bool { return part.Outdated > 0 }))...)
 }
 
-const templateReason = "keeps its version, and these fields are those of new machines only"
+const templateReason = "same version; machines are replaced for these changes"
 
 // together returns how many groups of a step get other machines at the same time, where that
 // is not all of them or not for the policy of the cluster to say.
@@ -109,7 +109,7 @@ func (p *planner) together(step Step, by mover) string {
 	case len(step.WorkerNodeGroups) < 2:
 		return ""
 	case by == byTopology:
-		return "; Cluster API begins with all of these groups at the same time"
+		return "; Cluster API starts all of these groups at the same time"
 	case len(step.WorkerNodeGroups) <= most:
 		return ""
 	case most == 1:

@@ -116,7 +116,7 @@ func autoscaled(name string, now, asked int) func(*plan.Input) {
 // where that is not all of them, or not for the policy of the cluster to say.
 func TestTemplatesTogether(t *testing.T) {
 	t.Parallel()
-	const reason = "keeps its version, and these fields are those of new machines only"
+	const reason = "same version; machines are replaced for these changes"
 	reasons := func(p plan.Plan) []string {
 		lines := []string{}
 		for _, step := range p.Steps {
@@ -150,7 +150,7 @@ func TestTemplatesTogether(t *testing.T) {
 		"two":              {three(most(2)), []string{"a b c: " + reason + "; at most 2 groups at the same time"}},
 		"all":              {three(most(3)), []string{"a b c: " + reason}},
 		"one group":        {with(input("1.31", "1.31", "a 1.31 1.31", "b 1.31 1.31"), changed("a", "x", "")), []string{"a: " + reason}},
-		"with a class":     {three(chain()), []string{"a b c: " + reason + "; Cluster API begins with all of these groups at the same time"}},
+		"with a class":     {three(chain()), []string{"a b c: " + reason + "; Cluster API starts all of these groups at the same time"}},
 		"outside of it":    {three(chain(), outside("b", "c")), []string{"b c: " + reason + "; one group after the other", "a: " + reason}},
 		"outside, and two": {three(chain(), outside("b", "c"), most(2)), []string{"b c: " + reason, "a: " + reason}},
 	})

@@ -137,7 +137,7 @@ func TestGoesBack(t *testing.T) {
 			[]string{
 				"Workers (under way): under way already",
 				"Workers: back to what its nodes run: no machine of the newer version became ready",
-				"Template: keeps its version, and these fields are those of new machines only",
+				"Template: same version; machines are replaced for these changes",
 			},
 		},
 	})
