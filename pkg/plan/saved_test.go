@@ -56,7 +56,7 @@ func TestSavedPlan(t *testing.T) {
 	} {
 		now := savedPlan()
 		change(&now.Steps[1].WorkerNodeGroups[0].Fields[0])
-		if diff := cmp.Diff([]string{"step 2 changes other fields, or begins from another state"}, saved.Stale(now)); diff != "" {
+		if diff := cmp.Diff([]string{"step 2 changes other fields, or starts from another state"}, saved.Stale(now)); diff != "" {
 			t.Errorf("another %s (-want +got):\n%s", name, diff)
 		}
 	}
