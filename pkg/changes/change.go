@@ -45,7 +45,7 @@ const (
 	Restored Action = "Restored"
 )
 
-// ObjectName returns the name by which people are told of an object: Kind/name.
+// ObjectName returns the name of an object in messages: Kind/name.
 func ObjectName(object *unstructured.Unstructured) string {
 	return object.GetKind() + "/" + object.GetName()
 }

@@ -146,7 +146,7 @@ func TestPins(t *testing.T) {
 	})
 }
 
-// TestIntermediateVersions: where the topology has to stop for groups that it does not take along.
+// TestIntermediateVersions: where the topology has to stop for groups outside of it.
 func TestIntermediateVersions(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

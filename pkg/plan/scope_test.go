@@ -90,7 +90,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestScopeNoPlan: a part alone cannot break the policy, and is told how far
+// TestScopeNoPlan: a part alone cannot break the policy, and the error says how far
 // it can go.
 func TestScopeNoPlan(t *testing.T) {
 	t.Parallel()

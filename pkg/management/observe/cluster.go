@@ -110,12 +110,6 @@ func readOthers(ctx context.Context, reader client.Reader, clusters []clusterv1.
 			return nil, err
 		}
 	}
-	slices.SortFunc(deployments.Items, func(a, b clusterv1.MachineDeployment) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(resourceSets.Items, func(a, b addonsv1.ClusterResourceSet) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(sets.Items, func(a, b clusterv1.MachineSet) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(machines.Items, func(a, b clusterv1.Machine) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(pools.Items, func(a, b clusterv1.MachinePool) int { return cmp.Compare(a.Name, b.Name) })
-
 	snapshots := make([]snapshot, len(clusters))
 	byKey := map[client.ObjectKey]*snapshot{}
 	for i, cluster := range clusters {
@@ -132,30 +126,24 @@ func readOthers(ctx context.Context, reader client.Reader, clusters []clusterv1.
 			s.controlPlane = &controlPlanes.Items[i]
 		}
 	}
-	for i := range deployments.Items {
-		if s, ok := of(&deployments.Items[i]); ok {
-			s.deployments = append(s.deployments, deployments.Items[i])
-		}
-	}
-	for i := range sets.Items {
-		if s, ok := of(&sets.Items[i]); ok {
-			s.sets = append(s.sets, sets.Items[i])
-		}
-	}
-	for i := range machines.Items {
-		if s, ok := of(&machines.Items[i]); ok {
-			s.machines = append(s.machines, machines.Items[i])
-		}
-	}
-	for i := range pools.Items {
-		if s, ok := of(&pools.Items[i]); ok {
-			s.pools = append(s.pools, pools.Items[i])
-		}
-	}
-	for i := range resourceSets.Items {
-		if s, ok := of(&resourceSets.Items[i]); ok {
-			s.resourceSets = append(s.resourceSets, resourceSets.Items[i])
-		}
-	}
+	share(deployments.Items, of, func(s *snapshot) *[]clusterv1.MachineDeployment { return &s.deployments })
+	share(sets.Items, of, func(s *snapshot) *[]clusterv1.MachineSet { return &s.sets })
+	share(machines.Items, of, func(s *snapshot) *[]clusterv1.Machine { return &s.machines })
+	share(pools.Items, of, func(s *snapshot) *[]clusterv1.MachinePool { return &s.pools })
+	share(resourceSets.Items, of, func(s *snapshot) *[]addonsv1.ClusterResourceSet { return &s.resourceSets })
 	return snapshots, nil
+}
+
+// share gives each cluster its own of the objects of a kind, sorted by name.
+func share[T any, P interface {
+	*T
+	client.Object
+}](objects []T, of func(client.Object) (*snapshot, bool), list func(*snapshot) *[]T) {
+	slices.SortFunc(objects, func(a, b T) int { return cmp.Compare(P(&a).GetName(), P(&b).GetName()) })
+	for i := range objects {
+		if s, ok := of(P(&objects[i])); ok {
+			into := list(s)
+			*into = append(*into, objects[i])
+		}
+	}
 }

@@ -14,7 +14,7 @@ import (
 
 // TestPathKeepsThePolicy takes random clusters with groups that are pinned, were
 // pinned or follow along their plans: no state breaks the policy, nothing moves
-// down, no group that Cluster API does not take along moves in the middle of a segment,
+// down, no group outside of the topology moves in the middle of a segment,
 // and all arrive, those that follow given back.
 func TestPathKeepsThePolicy(t *testing.T) {
 	t.Parallel()
