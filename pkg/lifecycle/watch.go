@@ -38,14 +38,14 @@ func (s *Service) Watch(ctx context.Context, key types.NamespacedName, show func
 	if err != nil {
 		return seen, err
 	}
-	unplanned := last.unplanned()
+	deviation := last.deviations()
 	err = s.client.Watch(ctx, key, func(cluster state.Cluster, exists bool) (bool, error) {
 		if seen.Gone = !exists; seen.Gone {
 			return true, nil
 		}
 		seen.Cluster = cluster
 		seen.Left, seen.Unknown = last.left(ctx, cluster)
-		if text := unplanned(cluster); text != "" {
+		if text := deviation(cluster); text != "" {
 			s.warn(text)
 		}
 		show(seen)
@@ -99,25 +99,23 @@ func (s *Service) lastApplied(ctx context.Context, key types.NamespacedName) (la
 	return k, nil
 }
 
-// unplanned returns a function that says where a cluster deviates from its
-// plan, each thing once.
-func (k lastApplied) unplanned() func(state.Cluster) string {
+// deviations returns a function that says how a cluster deviates from its plan, each
+// deviation once.
+func (k lastApplied) deviations() func(state.Cluster) string {
 	step, said := 0, ""
 	return func(cluster state.Cluster) string {
 		if k.plan == nil || cluster.Topology == nil || cluster.Topology.Version.After(k.plan.To.ControlPlane) {
 			return ""
 		}
-		reached, planned := k.plan.Reached(step, cluster)
-		step = reached
-		text := ""
-		if !planned && !cluster.Done() {
-			text = k.plan.Unplanned(step, cluster)
+		var deviation string
+		if step, deviation = k.plan.Follow(step, cluster); cluster.Done() {
+			deviation = ""
 		}
-		if text == said {
+		if deviation == said {
 			return ""
 		}
-		said = text
-		return text
+		said = deviation
+		return deviation
 	}
 }
 

@@ -89,11 +89,21 @@ func (p *planner) topologyRollouts() map[string][]rollout {
 	return rollouts
 }
 
-// Reached returns how many steps of the plan are done for a cluster that Cluster API
-// upgrades, given how many were done before. It does not go beyond the next step that
+// Follow returns how many steps of the plan are done for a cluster that Cluster API
+// upgrades, given how many were done before, and how Cluster API deviates from the plan;
+// an empty text where it does not.
+func (p Plan) Follow(before int, c state.Cluster) (done int, deviation string) {
+	done, planned := p.reached(before, c)
+	if !planned {
+		deviation = p.deviation(done, c)
+	}
+	return done, deviation
+}
+
+// reached returns how many steps are done. It does not go beyond the next step that
 // Cluster API does not take. It is false where the versions of the parts are none that
 // the plan passes through from there.
-func (p Plan) Reached(before int, c state.Cluster) (int, bool) {
+func (p Plan) reached(before int, c state.Cluster) (int, bool) {
 	end := p.NextDetached(before)
 	for step := before; step <= end; step++ {
 		if !p.between(step, c) {
@@ -160,9 +170,9 @@ func (p Plan) between(step int, c state.Cluster) bool {
 	return true
 }
 
-// Unplanned returns how Cluster API diverges from the plan: where a cluster is that has
-// none of the versions between the steps from one on.
-func (p Plan) Unplanned(step int, c state.Cluster) string {
+// deviation returns where a cluster is that has none of the versions between the steps
+// from one on.
+func (p Plan) deviation(step int, c state.Cluster) string {
 	planned := map[string][]string{}
 	note := func(part string, version v1alpha1.Version) {
 		if text := version.String(); !version.IsZero() && !slices.Contains(planned[part], text) {

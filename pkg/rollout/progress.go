@@ -33,9 +33,9 @@ type Progress struct {
 	generations map[string]int64
 	// through is how many steps there are to the end of the segment that was begun.
 	through int
-	// hold is the last recorded hold that the next step waits for, differs the last
-	// warning about a deviation from the plan.
-	hold, differs string
+	// hold is the last recorded hold that the next step waits for, deviation the last one
+	// from the plan that was warned about.
+	hold, deviation string
 	// healthWait is the wait for a healthy cluster before the next step; nil if there is none.
 	healthWait *state.HealthWait
 }

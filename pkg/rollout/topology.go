@@ -140,24 +140,23 @@ func (t *turn) follow() (bool, error) {
 	return false, t.afterSegment(end)
 }
 
-// catchUp advances to the step that the cluster has reached. It reports whether the
-// plan passes through the versions of the cluster.
+// catchUp advances to the step that the cluster has reached. It warns about each
+// deviation from the plan once, and reports whether there is none.
 func (t *turn) catchUp() bool {
-	reached, planned := t.Plan.Reached(t.p.step, t.now)
-	t.p.step = reached
-	differs := ""
-	if !planned {
-		differs = t.Plan.Unplanned(t.p.step, t.now)
+	var deviation string
+	t.p.step, deviation = t.Plan.Follow(t.p.step, t.now)
+	if deviation != "" && deviation != t.p.deviation {
+		t.do(Warn{deviation})
 	}
-	t.warnOnce(differs)
-	return planned
+	t.p.deviation = deviation
+	return deviation == ""
 }
 
 // afterSegment begins the next segment after one that is done. The steps of Cluster API go
 // up to the one before end.
 func (t *turn) afterSegment(end int) error {
-	if _, planned := t.Plan.Reached(t.p.step, t.now); !planned {
-		return t.stale(t.Plan.Unplanned(t.p.step, t.now))
+	if _, deviation := t.Plan.Follow(t.p.step, t.now); deviation != "" {
+		return t.stale(deviation)
 	}
 	if t.p.through >= end {
 		return t.stale(fmt.Sprintf("Cluster API has finished everything and does not take step %d (%s)", t.p.step+1, t.step()))
@@ -171,15 +170,6 @@ func (t *turn) afterSegment(end int) error {
 func (t *turn) goToEnd() {
 	t.p.goTo(len(t.Plan.Steps))
 	t.p.recorded = t.p.step
-}
-
-// warnOnce warns how the cluster differs from the plan, unless that was the last
-// warning.
-func (t *turn) warnOnce(differs string) {
-	if differs != "" && differs != t.p.differs {
-		t.do(Warn{differs})
-	}
-	t.p.differs = differs
 }
 
 // nextSegment starts the segment at a step, unless it would leave nodes behind that
