@@ -10,6 +10,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
@@ -84,33 +85,42 @@ func (p Upgrade) Removals(step int) []string {
 // partAt are the objects of a part at the end of a step. Until a step gives it
 // other machines it keeps the templates that it had.
 func partAt(part string, step int, p plan.Plan, after, before []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	if p.Released(part, step) || len(before) == 0 {
-		return after, nil
-	}
-	if part == v1alpha1.ControlPlaneName || len(after) == 0 {
+	released := p.Released(part, step) || len(before) == 0
+	actions := rollout.Writes(part, after, released)
+	if len(actions) == 0 && !released {
 		return before, nil
 	}
 	var objects []*unstructured.Unstructured
 	for _, object := range before {
-		if changes.IsTemplate(object.GetKind()) {
+		if !released && changes.IsTemplate(object.GetKind()) {
 			objects = append(objects, object)
 		}
 	}
-	for _, object := range after {
-		if changes.IsTemplate(object.GetKind()) {
-			continue
-		}
-		held := object.DeepCopy()
-		for _, live := range before {
-			if live.GetKind() == object.GetKind() && live.GetName() == object.GetName() {
-				if err := changes.Hold(held, live); err != nil {
-					return nil, err
-				}
+	for _, action := range actions {
+		switch action := action.(type) {
+		case rollout.Apply:
+			objects = append(objects, action.Object)
+		case rollout.ApplyInPlace:
+			held, err := heldAt(action.Object, before)
+			if err != nil {
+				return nil, err
 			}
+			objects = append(objects, held)
 		}
-		objects = append(objects, held)
 	}
 	return objects, nil
+}
+
+// heldAt returns an object with the values that it has now of the fields that replace
+// machines.
+func heldAt(object *unstructured.Unstructured, before []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	held := object.DeepCopy()
+	for _, now := range before {
+		if now.GetKind() == object.GetKind() && now.GetName() == object.GetName() {
+			return held, changes.Hold(held, now)
+		}
+	}
+	return held, nil
 }
 
 func encodeAll(objects []*unstructured.Unstructured) ([]templater.Object, error) {

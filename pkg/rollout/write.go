@@ -10,22 +10,36 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
-// writePart writes the desired part after a number of steps. A part that is not
-// released keeps its templates.
-func (t *turn) writePart(steps int, part string) {
-	objects := t.Desired[steps].Parts[part]
-	switch {
-	case t.Plan.Released(part, steps) && !slices.Contains(t.p.replacements.queue, part):
-		t.writeAll(part, objects)
-		return
-	case part == v1alpha1.ControlPlaneName:
-		return // its changes travel with its step
+// Writes returns the actions that write the objects of a part. Unless its machines may be
+// replaced it keeps its templates, and its objects the fields that name them.
+func Writes(part string, objects []*unstructured.Unstructured, released bool) []Action {
+	if !released && part == v1alpha1.ControlPlaneName {
+		return nil // its changes travel with its step
 	}
+	var actions []Action
 	for _, object := range objects {
-		if !changes.IsTemplate(object.GetKind()) {
-			t.writeInPlace(part, object)
+		switch {
+		case released:
+			actions = append(actions, Apply{object, part})
+		case !changes.IsTemplate(object.GetKind()):
+			actions = append(actions, inPlace(part, object))
 		}
 	}
+	return actions
+}
+
+// inPlace writes an object with its live values of the fields that replace machines.
+func inPlace(part string, object *unstructured.Unstructured) Action {
+	if changes.IsKind(object, "MachineDeployment") {
+		return ApplyInPlace{object, part}
+	}
+	return Apply{object, part}
+}
+
+// writePart writes the desired part after a number of steps.
+func (t *turn) writePart(steps int, part string) {
+	released := t.Plan.Released(part, steps) && !slices.Contains(t.p.replacements.queue, part)
+	t.write(Writes(part, t.Desired[steps].Parts[part], released)...)
 }
 
 func (t *turn) writeAll(part string, objects []*unstructured.Unstructured) {
@@ -39,19 +53,9 @@ func (t *turn) writeAll(part string, objects []*unstructured.Unstructured) {
 func (t *turn) writeChanged(part string, objects []*unstructured.Unstructured) {
 	for _, object := range objects {
 		if t.changed(object) && !changes.IsTemplate(object.GetKind()) {
-			t.writeInPlace(part, object)
+			t.write(inPlace(part, object))
 		}
 	}
-}
-
-// writeInPlace writes an object with its live values of the fields that replace
-// machines.
-func (t *turn) writeInPlace(part string, object *unstructured.Unstructured) {
-	if changes.IsKind(object, "MachineDeployment") {
-		t.write(ApplyInPlace{object, part})
-		return
-	}
-	t.write(Apply{object, part})
 }
 
 // changed reports whether an object is not as it was dealt with last.
