@@ -71,24 +71,26 @@ func (s *Service) PlanCreation(ctx context.Context, spec Spec) (Creation, error)
 	if err := sameVersionsAs(live, n.resolved.Versions, n.Key.String()); err != nil {
 		return n, err
 	}
-	if n.objects, err = s.objectsOf(ctx, n, live); err != nil {
+	r := request{spec: n.spec, resolved: n.resolved, from: current{state: live}, namespace: n.Key.Namespace}
+	if n.objects, err = r.newObjects(ctx); err != nil {
 		return n, err
 	}
 	n.Missing, err = s.missingReferences(ctx, n.resolved.Config, n.Key.Namespace)
 	return n, err
 }
 
-// objectsOf returns all objects of a new cluster.
-func (s *Service) objectsOf(ctx context.Context, n Creation, live state.Cluster) ([]*unstructured.Unstructured, error) {
-	rendered, err := n.spec.render(n.resolved, n.Key.Namespace)
+// newObjects returns all objects of a new cluster.
+func (r request) newObjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	at := point{versions: r.resolved.Versions, topology: r.resolved.Versions.ControlPlane, outside: pins(r.resolved.Config)}
+	m, err := r.mode(ctx, source{}, at)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := decodeAll(rendered)
-	if err != nil || !n.spec.managed() {
-		return objects, err
+	objects, err := m.render(ctx, at)
+	if err == nil && r.spec.managed() {
+		err = r.spec.use().Check(ctx, objects.Cluster[0], nil)
 	}
-	return topologyObjects(ctx, n.spec, n.resolved, objects, live)
+	return objects.All(), err
 }
 
 // sameVersionsAs refuses to create a cluster that is there with other versions: what the
@@ -150,10 +152,7 @@ func (s *Service) WaitReady(ctx context.Context, key types.NamespacedName, show 
 		if show != nil {
 			show(cluster)
 		}
-		return ready(cluster), management.Stuck(cluster)
+		return cluster.Ready(), management.Stuck(cluster)
 	})
 	return last, err
 }
-
-// ready reports whether a cluster is as it was asked for, and nothing holds it up.
-func ready(cluster state.Cluster) bool { return cluster.Done() && cluster.Held == nil }

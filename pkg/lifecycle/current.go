@@ -54,6 +54,14 @@ type currentTopology struct {
 // hasVersions reports whether versions of groups stand in the topology.
 func (t *currentTopology) hasVersions() bool { return t != nil && t.takesVersions }
 
+// live returns the Cluster; nil for a new one.
+func (t *currentTopology) live() *clusterv1.Cluster {
+	if t == nil {
+		return nil
+	}
+	return t.cluster
+}
+
 // currentOf returns the current state of a live cluster.
 func currentOf(cluster state.Cluster) current {
 	start := plan.StartOf(cluster)

@@ -16,7 +16,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 // detachedGroups makes the objects of groups that the topology of a cluster does
@@ -35,16 +34,16 @@ type detachedGroups struct {
 }
 
 // detachedGroups generates the whole cluster from its class, for the groups that the
-// topology does not have.
-func (r request) detachedGroups(ctx context.Context, server topologyServer, outside map[string]bool) (detachedGroups, error) {
+// topology does not have at a point.
+func (r request) detachedGroups(ctx context.Context, server topologyServer, at point) (detachedGroups, error) {
 	d := detachedGroups{request: r}
-	if len(outside) == 0 {
+	if len(at.outside) == 0 {
 		return d, nil
 	}
 	if err := clusterclass.CheckPins(*r.spec.class); err != nil && !r.from.topology.hasVersions() {
 		return d, err
 	}
-	objects, err := r.render(v1alpha1.ClusterVersions{ControlPlane: r.from.state.Topology.Version}, nil)
+	objects, err := r.render(v1alpha1.ClusterVersions{ControlPlane: at.topology}, nil)
 	if err != nil {
 		return d, err
 	}
@@ -53,7 +52,7 @@ func (r request) detachedGroups(ctx context.Context, server topologyServer, outs
 		return d, err
 	}
 	d.names, d.server, d.known = deploymentNames(r.from.state), server, map[string]string{}
-	d.cluster, err = r.spec.use().Complete(ctx, cluster, r.from.topology.cluster)
+	d.cluster, err = r.spec.use().Complete(ctx, cluster, r.from.topology.live())
 	return d, err
 }
 
@@ -193,27 +192,6 @@ func (d detachedGroups) at(ctx context.Context, at point) (map[string][]*unstruc
 		parts[name] = objects
 	}
 	return parts, nil
-}
-
-// topologyObjects returns the objects of a cluster from a ClusterClass; whole are its
-// objects with all groups in the topology.
-func topologyObjects(ctx context.Context, s Spec, resolved validations.Resolved, whole []*unstructured.Unstructured, live state.Cluster) ([]*unstructured.Unstructured, error) {
-	cluster, err := clusterclass.AsCluster(whole[0])
-	if err != nil {
-		return nil, err
-	}
-	complete, err := s.use().Complete(ctx, cluster, nil)
-	pinned := pins(resolved.Config)
-	if err != nil || len(pinned) == 0 {
-		return whole, err
-	}
-	if err := clusterclass.CheckPins(*s.class); err != nil {
-		return nil, err
-	}
-	r := request{spec: s, resolved: resolved, namespace: whole[0].GetNamespace()}
-	m := topologyMode{classMode{request: r, groups: detachedGroups{request: r, cluster: complete, names: deploymentNames(live)}}}
-	objects, err := m.render(ctx, point{versions: resolved.Versions, topology: resolved.Versions.ControlPlane, outside: pinned})
-	return objects.All(), err
 }
 
 // pins are the groups with a version of their own.

@@ -114,7 +114,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	in := s.planInput(resolved, from.start)
 	in.Metadata, in.Scope = r.metadata(), o.Scope
 	begin := r.begin(in)
-	m, err := r.mode(ctx, with, begin.outside)
+	m, err := r.mode(ctx, with, begin)
 	if err != nil {
 		return Upgrade{}, err
 	}
@@ -148,7 +148,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 // begin is the point where the upgrade begins.
 func (r request) begin(in plan.Input) point {
 	at := point{versions: in.Start.Versions()}
-	if r.from.topology == nil {
+	if !r.spec.managed() {
 		return at
 	}
 	at.topology = r.from.state.Topology.Version
@@ -163,17 +163,16 @@ func (r request) begin(in plan.Input) point {
 	return at
 }
 
-// mode returns the mode of the cluster; outside are the groups that its topology does
-// not have when the upgrade starts.
-func (r request) mode(ctx context.Context, with source, outside map[string]bool) (mode, error) {
-	if r.from.topology == nil {
+// mode returns the mode of the cluster, which is at a point now.
+func (r request) mode(ctx context.Context, with source, at point) (mode, error) {
+	if !r.spec.managed() {
 		return &directMode{request: r, source: with, standIns: standInsFor(r.spec.bundles, r.from)}, nil
 	}
-	groups, err := r.detachedGroups(ctx, with.topology, outside)
+	groups, err := r.detachedGroups(ctx, with.topology, at)
 	if err != nil {
 		return nil, err
 	}
-	ofClass := classMode{request: r, source: with, groups: groups, outside: outside}
+	ofClass := classMode{request: r, source: with, groups: groups, outside: at.outside}
 	if len(r.scope.Groups) > 0 {
 		return &detachedMode{ofClass}, nil
 	}

@@ -31,8 +31,8 @@ func standInsFor(bundles *versionsbundle.Bundles, from current) standIns {
 	var all standIns
 	versions := from.start.Versions()
 	add := func(part string, version, recorded v1alpha1.Version) {
-		if _, known := bundles.Release(version); known {
-			return
+		if _, known := bundles.Release(version); known || version.IsZero() {
+			return // a new cluster runs none yet
 		}
 		i := slices.IndexFunc(all, func(s standIn) bool { return s.release.Version == version })
 		if i < 0 {

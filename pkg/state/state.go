@@ -266,6 +266,9 @@ func (c Cluster) Done() bool {
 	return c.Infrastructure == "" && !c.Deleting && !pending && c.carriedOver()
 }
 
+// Ready reports whether the cluster is done and no upgrade of it waits at a hold.
+func (c Cluster) Ready() bool { return c.Done() && c.Held == nil }
+
 // counts reports whether the cluster is not done before a part is.
 func (c Cluster) counts(part Part) bool { return c.Unmanaged || !part.Unmanaged }
 

@@ -11,7 +11,7 @@ import (
 // Waiting names what is being waited for, the first thing first; it is empty
 // when the cluster is done.
 func (c Cluster) Waiting() string {
-	if c.Done() && c.Held == nil {
+	if c.Ready() {
 		return ""
 	}
 	if obstacle := c.Obstacle(); obstacle != "" {

@@ -85,7 +85,7 @@ func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key
 	began := time.Now()
 	progress := a.Progress()
 	last, err := service.WaitReady(ctx, key, func(cluster state.Cluster) {
-		if w.Unchanged = w.Unchanged && cluster.Done() && cluster.Held == nil; !w.Unchanged {
+		if w.Unchanged = w.Unchanged && cluster.Ready(); !w.Unchanged {
 			progress.Show(cluster)
 		}
 	})
