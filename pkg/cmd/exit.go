@@ -42,6 +42,7 @@ func exitCode(err error) int {
 		conflict  *management.ConflictError
 		class     *management.ClassError
 		unknown   *lifecycle.UnknownGroupError
+		releases  *lifecycle.ReleasesError
 	)
 	switch {
 	case err == nil:
@@ -52,7 +53,7 @@ func exitCode(err error) int {
 		return exitTimeout
 	case errors.As(err, &denied), errors.As(err, &no), errors.As(err, &preflight):
 		return exitRefused
-	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &unknown):
+	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &unknown), errors.As(err, &releases):
 		return exitInvalid
 	case apierrors.IsConflict(err), errors.As(err, &moved), errors.As(err, &locked), errors.As(err, &conflict):
 		return exitConflict

@@ -14,14 +14,10 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
-	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // PlanClusterClass plans what applying a ClusterClass would make of the clusters that use
@@ -176,44 +172,4 @@ func classChanges(ctx context.Context, before, after topology.Class, cluster sta
 	made := is.OtherThan(was)
 	parts, err := compareParts(was, is, liveNames(cluster, live))
 	return parts.byPart, made, err
-}
-
-// UsedReleases adds the releases of the clusters of a class, which the bundles may no
-// longer have, and returns the versions of these clusters.
-func (s *Service) UsedReleases(ctx context.Context, bundles *versionsbundle.Bundles, class types.NamespacedName) (*versionsbundle.Bundles, []v1alpha1.Version, error) {
-	clusters, err := s.client.ClustersOf(ctx, class)
-	if err != nil {
-		return nil, nil, err
-	}
-	var used []v1alpha1.Version
-	for _, cluster := range clusters {
-		record, _, err := s.client.Record(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name})
-		if err != nil {
-			return nil, nil, err
-		}
-		bundles = bundles.With(record.Releases)
-		versions := append([]v1alpha1.Version{cluster.Topology.Version}, cluster.Versions().All()...)
-		used = append(used, versions...)
-		for _, version := range versions {
-			if _, known := bundles.Release(version); !known && !version.IsZero() {
-				return nil, nil, &management.RefusedError{Check: "versions-bundle", Reason: fmt.Sprintf(
-					"cluster %s/%s has %s, and neither the versions bundles nor its record know that version; %s", cluster.Namespace, cluster.Name, version, addToBundles(version, nearest(bundles.Releases(), version).Version))}
-			}
-		}
-	}
-	return bundles, used, nil
-}
-
-// RenderClass renders a ClusterClass with the releases of the bundles that its machines
-// can be made with, and those that clusters of the class use.
-func RenderClass(class manifests.Class, bundles *versionsbundle.Bundles, used []v1alpha1.Version) ([]templater.Object, error) {
-	class.Releases = bundles.Usable(manifests.Needs(class.Provider), used)
-	versions := make([]string, len(class.Releases))
-	for i, release := range class.Releases {
-		versions[i] = release.Version.String()
-	}
-	if gaps := validations.ClassVersions(versions); len(gaps) > 0 {
-		return nil, fmt.Errorf("the versions of the class: %v %s, with a file for --bundles", gaps[0].BadValue, gaps[0].Detail)
-	}
-	return manifests.RenderClass(class)
 }

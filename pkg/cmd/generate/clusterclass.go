@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
@@ -71,21 +70,12 @@ func (o *classOptions) objects(ctx context.Context) ([]templater.Object, error) 
 		return nil, err
 	}
 	class := manifests.Class{Name: name, Namespace: o.NamespaceOffline(), Provider: o.provider, UpgradePlans: o.plansFrom}
-	var used []v1alpha1.Version
-	if o.keepUsed {
-		service, err := o.Service(ctx)
-		if err != nil {
-			return nil, err
-		}
-		key := service.Key(name, "")
-		if bundles, used, err = service.UsedReleases(ctx, bundles, key); err != nil {
-			return nil, err
-		}
-		class.Namespace = key.Namespace
+	if !o.keepUsed {
+		return lifecycle.RenderClass(class, bundles)
 	}
-	objects, err := lifecycle.RenderClass(class, bundles, used)
+	service, err := o.Service(ctx)
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, err
 	}
-	return objects, nil
+	return service.RenderClassKeeping(ctx, class, bundles)
 }
