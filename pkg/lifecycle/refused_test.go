@@ -82,7 +82,7 @@ func TestIllegalRequests(t *testing.T) {
 		},
 		"unknown group": {
 			scope: plan.Scope{Groups: []string{"md-7", "md-0", "md-8"}},
-			want:  "*errors.joinError: --worker-node-groups: the file has no group \"md-7\"; it has md-0, md-1\n--worker-node-groups: the file has no group \"md-8\"; it has md-0, md-1",
+			want:  "*lifecycle.UnknownGroupError: --worker-node-groups: the file has no group \"md-7\"; it has md-0, md-1\n*lifecycle.UnknownGroupError: --worker-node-groups: the file has no group \"md-8\"; it has md-0, md-1",
 		},
 		"group beyond the control plane": {
 			edits: []string{controlPlane, `kubernetesVersion: "1.35"`}, scope: plan.Scope{Groups: []string{"md-0"}},
@@ -102,7 +102,7 @@ func TestIllegalRequests(t *testing.T) {
 			before := ReadSpec("before.yaml", []byte(runningSpec), bundles)
 			after := ReadSpec("refused.yaml", []byte(strings.NewReplacer(test.edits...).Replace(runningSpec)), known)
 			_, err := PlanBetween(t.Context(), before, after, UpgradeOptions{Scope: test.scope}, Options{})
-			if diff := cmp.Diff(test.want, fmt.Sprintf("%T: %v", err, err)); diff != "" {
+			if diff := cmp.Diff(test.want, typed(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 		})
@@ -137,7 +137,7 @@ func TestIllegalPins(t *testing.T) {
 			_, after, _ := strings.Cut(runningSpec, "kubernetesVersion: \"1.32\"\n")
 			text := strings.Replace(before, "1.34.1", test.version, 1) + groups + after
 			_, err := ReadSpec("refused.yaml", []byte(text), bundles).CheckUpgrade(UpgradeOptions{})
-			if diff := cmp.Diff("strictyaml.Problems: "+test.want, fmt.Sprintf("%T: %v", err, err)); diff != "" {
+			if diff := cmp.Diff("strictyaml.Problems: "+test.want, typed(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 		})

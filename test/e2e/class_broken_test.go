@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// brokenUse is a command on a file that is refused.
+// brokenUse is a call of the library with a file that it refuses.
 type brokenUse struct {
-	command string // words
-	file    string
-	edits   []string // of the file: what there is, and what comes in its place; "" is all of it
-	code    int
-	want    string
+	ask   useCase
+	file  string
+	edits []string // of the file: what there is, and what comes in its place; "" is all of it
+	want  string   // the warnings, and the error with its type
 }
 
-// TestBrokenUsesOfAClass: whatever is wrong with a class, or with its use, is
-// refused before the first write, with place and remedy.
+// TestBrokenUsesOfAClass: whatever is wrong with a class, or with its use, is refused
+// before the first write, with place and remedy. The library is asked in the process of the
+// test; some cases show that the commands pass on what it says.
 func TestBrokenUsesOfAClass(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, shared, "class-broken")
@@ -42,10 +41,12 @@ func TestBrokenUsesOfAClass(t *testing.T) {
 	until(t, "Cluster API has looked at the variables of every class", func(context.Context) bool {
 		return strings.Contains(kubectl(t, shared, nil, "get", "clusterclass", "unread", "-n", namespace, "-o", "jsonpath={.status.conditions[*].reason}"), "VariableDiscoveryFailed")
 	})
-	t.Run("use", func(t *testing.T) { brokenUses(t, namespace, usesOfAClass()) })
-	t.Run("variable", func(t *testing.T) { brokenUses(t, namespace, usesOfVariables()) })
-	t.Run("class", func(t *testing.T) { brokenUses(t, namespace, changesOfAClass()) })
-	t.Run("another version on the way to one", func(t *testing.T) { onItsWay(t, namespace) })
+	l := newLibrary(t, namespace)
+	t.Run("use", func(t *testing.T) { brokenUses(t, l, usesOfAClass()) })
+	t.Run("variable", func(t *testing.T) { brokenUses(t, l, usesOfVariables()) })
+	t.Run("class", func(t *testing.T) { brokenUses(t, l, changesOfAClass()) })
+	t.Run("command", func(t *testing.T) { brokenCommands(t, namespace) })
+	t.Run("another version on the way to one", func(t *testing.T) { onItsWay(t, l) })
 }
 
 func renamedClass(t *testing.T, edits []string, name string) string {
@@ -69,36 +70,28 @@ func changed(t *testing.T, text string, edits ...string) string {
 	return text
 }
 
-// brokenUses runs commands side by side, since each is to be refused and to write nothing.
-func brokenUses(t *testing.T, namespace string, uses map[string]brokenUse) {
-	before := everythingOfClasses(t, namespace)
+// brokenUses asks side by side, since each use is to be refused and to write nothing.
+func brokenUses(t *testing.T, l library, uses map[string]brokenUse) {
+	before := everythingOfClasses(t, l.namespace)
 	t.Run("refused", func(t *testing.T) {
 		for name, use := range uses {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				use.try(t, namespace)
+				said := l.says(t.Context(), use.ask, []byte(changed(t, use.file, use.edits...)))
+				if diff := cmp.Diff(use.want, said); diff != "" {
+					t.Errorf("the library says (-want +got):\n%s", diff)
+				}
 			})
 		}
 	})
+	assertAsBefore(t, before, l.namespace)
+}
+
+func assertAsBefore(t *testing.T, before map[string]string, namespace string) {
+	t.Helper()
 	if diff := cmp.Diff(before, everythingOfClasses(t, namespace)); diff != "" {
 		t.Errorf("objects (-before +after):\n%s", diff)
 	}
-}
-
-func (use brokenUse) try(t *testing.T, namespace string) {
-	t.Helper()
-	words, file := strings.Fields(use.command), "cluster.yaml"
-	if words[1] == "clusterclass" {
-		file = "class.yaml"
-	}
-	path := textFile(t, file, []byte(changed(t, use.file, use.edits...)))
-	for i, word := range words {
-		if word == file {
-			words[i] = path
-		}
-	}
-	r := cli(t, use.code, append(words, "-n", namespace, "-f", path)...)
-	assertStderr(t, r, use.want, filepath.Dir(path)+"/")
 }
 
 // everythingOfClasses is everything, with classes and their templates.
@@ -112,34 +105,34 @@ func everythingOfClasses(t *testing.T, namespace string) map[string]string {
 }
 
 // onItsWay leaves a group behind, and asks for other versions then.
-func onItsWay(t *testing.T, namespace string) {
+func onItsWay(t *testing.T, l library) {
 	const deferred = ofLarge + "    deferUpgrade: true\n"
 	file := textFile(t, "managed.yaml", []byte(changed(t, managedSpec, `"1.32"`, `"1.33"`, ofLarge, deferred)))
-	upgrade := begin(t, "upgrade", "cluster", "-n", namespace, "-f", file)
+	upgrade := begin(t, "upgrade", "cluster", "-n", l.namespace, "-f", file)
 	upgrade.until(t, "md-0 v1.33.13: 1 of 1 machines ready\n")
 	upgrade.signal(t, syscall.SIGINT)
 	upgrade.end(t)
 	const (
 		on   = "cluster managed is still being upgraded to v1.33.13 (md-1 at v1.32.13), and Cluster API accepts no other version until that is done: use v1.33.13 first; "
-		held = "md-1 stays at v1.32.13, with its count and labels, and holds up the upgrade to v1.33.13, until deferUpgrade is removed\n"
+		held = "md-1 stays at v1.32.13, with its count and labels, and holds up the upgrade to v1.33.13, until deferUpgrade is removed"
 	)
-	brokenUses(t, namespace, map[string]brokenUse{
+	brokenUses(t, l, map[string]brokenUse{
 		"farther": {
-			"upgrade cluster", managedSpec, []string{`"1.32"`, `"1.34"`, ofLarge, deferred}, 3,
-			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.34\": " + on + held,
+			askUpgrade, managedSpec, []string{`"1.32"`, `"1.34"`, ofLarge, deferred},
+			"validations.Refused: cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.34\": " + on + held,
 		},
 		"farther, and the group with it": {
-			"plan upgrade", managedSpec, []string{`"1.32"`, `"1.34"`}, 3,
-			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.34\": " + on + held,
+			askPlan, managedSpec, []string{`"1.32"`, `"1.34"`},
+			"validations.Refused: cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.34\": " + on + held,
 		},
 		"back": {
-			"upgrade cluster", managedSpec, nil, 3,
-			"cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.32\": the control plane runs v1.33.13 and cannot be downgraded; use v1.33.13 or newer\n",
+			askUpgrade, managedSpec, nil,
+			"validations.Refused: cluster.yaml:5: spec.kubernetesVersion: Invalid value: \"1.32\": the control plane runs v1.33.13 and cannot be downgraded; use v1.33.13 or newer",
 		},
 		"farther, by create": {
-			"create cluster", managedSpec, []string{`"1.32"`, `"1.34"`, ofLarge, deferred}, 3,
-			"error: cluster class-broken/managed exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what\n" +
-				"  Cluster/managed spec.topology.version: v1.33.13 -> v1.34.4\n",
+			askCreate, managedSpec, []string{`"1.32"`, `"1.34"`, ofLarge, deferred},
+			"*management.AlreadyExistsError: cluster class-broken/managed exists and does not match the file; 'create' does not change existing clusters: 'upgrade cluster' does, and 'plan upgrade' shows what\n" +
+				"  Cluster/managed spec.topology.version: v1.33.13 -> v1.34.4",
 		},
 	})
 }

@@ -1,5 +1,6 @@
 // Package e2e_test runs the built programs as a user does, against embedded
-// management clusters, and looks at the outcome with kubectl.
+// management clusters, and looks at the outcome with kubectl. What the library refuses is
+// asked of it in the process of the tests.
 package e2e_test
 
 import (
