@@ -157,7 +157,7 @@ func runArchive(t *testing.T, path string, archive *txtar.Archive, kubeconfig st
 			for _, args := range [][]string{
 				{"validate", "-f", spec.Name},
 				{"validate", "-f", spec.Name, "-o", "json"},
-				{"generate", "manifests", "-f", spec.Name, "-o", "out"},
+				{"generate", "manifests", "-f", spec.Name, "--output-dir", "out"},
 				{"create", "cluster", "-f", spec.Name, "--kubeconfig", kubeconfig},
 				{"create", "cluster", "-f", spec.Name, "--kubeconfig", kubeconfig, "-o", "json", "--dry-run", "server"},
 			} {

@@ -68,7 +68,7 @@ func (o *Options) AddTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Instance, "name", "default", "name of the embedded management cluster")
 	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles to use instead of the built-in ones")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
-	flags.StringVarP(&o.Output, "output", "o", OutputText, "output: text, json or yaml; long commands write one JSON event per line")
+	addOutput(flags, &o.Output, Formats{Names: []string{OutputText, OutputJSON, OutputYAML}, Usage: "; long commands write one JSON event per line"})
 	flags.StringVar(&o.Color, "color", "auto", "colour: auto, always or never")
 	flags.BoolVar(&o.Quiet, "quiet", false, "show no progress")
 	flags.IntVarP(&o.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")

@@ -53,7 +53,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 			errs = append(errs, fmt.Errorf("%s: %w", places[flag.Name], err))
 		}
 	})
-	if err := errors.Join(append(errs, a.checkOptions(places)...)...); err != nil {
+	if err := errors.Join(append(errs, a.checkOptions(cmd, places)...)...); err != nil {
 		return Usage(err)
 	}
 	return a.setUpLog()
@@ -61,8 +61,8 @@ func (a *App) Complete(cmd *cobra.Command) error {
 
 // WithoutSettings checks the flags of a command that the environment and the
 // configuration file, which may be broken, are no use to.
-func (a *App) WithoutSettings(*cobra.Command, []string) error {
-	if err := errors.Join(a.checkOptions(nil)...); err != nil {
+func (a *App) WithoutSettings(cmd *cobra.Command, _ []string) error {
+	if err := errors.Join(a.checkOptions(cmd, nil)...); err != nil {
 		return Usage(err)
 	}
 	return nil
@@ -119,7 +119,7 @@ func set(flags *pflag.FlagSet, name string, value any) error {
 }
 
 // checkOptions checks what can be checked of an option by itself.
-func (a *App) checkOptions(places map[string]string) []error {
+func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error {
 	var errs []error
 	wrong := func(flag, format string, args ...any) {
 		where, ok := places[flag]
@@ -133,12 +133,14 @@ func (a *App) checkOptions(places map[string]string) []error {
 		allowed     []string
 	}{
 		{"management", a.Options.Management, []string{managementAuto, managementKubeconfig, managementEmbedded}},
-		{"output", a.Options.Output, []string{OutputText, OutputJSON, OutputYAML}},
 		{"color", a.Options.Color, []string{"auto", "always", "never"}},
 	} {
 		if !slices.Contains(choice.allowed, choice.value) {
 			wrong(choice.flag, "must be one of %s, not %q", strings.Join(choice.allowed, ", "), choice.value)
 		}
+	}
+	if err := a.checkOutput(cmd); err != nil {
+		errs = append(errs, err)
 	}
 	if namespace := cmp.Or(a.Options.Namespace, a.Options.DefaultNamespace); namespace != "" {
 		for _, problem := range utilvalidation.IsDNS1123Label(namespace) {

@@ -49,7 +49,7 @@ field of a cluster spec takes effect on clusters of such a class.`,
 	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: that of the provider")
 	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "keep every version that a cluster of the class on the management cluster has or is being upgraded to")
 	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API calls for upgrade plans, instead of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")
-	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
+	addOutputDir(a, cmd, &o.directory)
 	return cmd
 }
 

@@ -29,13 +29,10 @@ func ofCluster(a *cli.App) *cobra.Command {
 		Use:   "manifests -f FILE",
 		Short: "Write exactly what 'create cluster' applies, or what one step of an upgrade does",
 		Example: `  clusterctl-x generate manifests -f cluster.yaml | kubectl apply -f -
-  clusterctl-x generate manifests -f cluster.yaml -o manifests/
-  clusterctl-x generate manifests -f cluster.yaml --from old.yaml --step 2 -o manifests/`,
+  clusterctl-x generate manifests -f cluster.yaml --output-dir manifests/
+  clusterctl-x generate manifests -f cluster.yaml --from old.yaml --step 2 --output-dir manifests/`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.directory == cli.OutputText || o.directory == cli.OutputJSON || o.directory == cli.OutputYAML {
-				return cli.Usagef("-o names a directory here, and manifests are always YAML; if you mean a directory of this name, write ./%s", o.directory)
-			}
 			if err := o.Check(); err != nil {
 				return err
 			}
@@ -52,7 +49,7 @@ func ofCluster(a *cli.App) *cobra.Command {
 	o.AddTo(cmd)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: write the objects after a step of the upgrade from there")
 	cmd.Flags().IntVar(&o.step, "step", 0, "step of the upgrade, as numbered by 'plan upgrade'; 0 is the changes that wait for no step")
-	cmd.Flags().StringVarP(&o.directory, "output", "o", "", "directory to write to, one file for each object; default: standard output")
+	addOutputDir(a, cmd, &o.directory)
 	return cmd
 }
 
@@ -90,6 +87,13 @@ func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Objec
 		}
 	}
 	return u.Manifests(o.step)
+}
+
+// addOutputDir adds the flags that say where manifests are written to.
+func addOutputDir(a *cli.App, cmd *cobra.Command, directory *string) {
+	cmd.Flags().StringVar(directory, "output-dir", "", "directory to write to, one file for each object; default: standard output")
+	_ = cmd.MarkFlagDirname("output-dir")
+	a.AddOutput(cmd, cli.Formats{Names: []string{cli.OutputYAML}, Remedy: "--output-dir names a directory"})
 }
 
 // writeManifests writes objects to a directory, or to stdout where there is none.
