@@ -43,6 +43,8 @@ func exitCode(err error) int {
 		class     *management.ClassError
 		unknown   *lifecycle.UnknownGroupError
 		releases  *lifecycle.ReleasesError
+		removal   *lifecycle.RemovalError
+		declined  cli.DeclinedError
 	)
 	switch {
 	case err == nil:
@@ -57,7 +59,7 @@ func exitCode(err error) int {
 		return exitInvalid
 	case apierrors.IsConflict(err), errors.As(err, &moved), errors.As(err, &locked), errors.As(err, &conflict):
 		return exitConflict
-	case errors.As(err, &refused), errors.As(err, &exists), errors.As(err, &class), errors.Is(err, management.ErrNotFound),
+	case errors.As(err, &refused), errors.As(err, &exists), errors.As(err, &class), errors.As(err, &removal), errors.As(err, &declined), errors.Is(err, management.ErrNotFound),
 		apierrors.IsInvalid(err), apierrors.IsForbidden(err):
 		return exitRefused
 	default:
@@ -67,6 +69,13 @@ func exitCode(err error) int {
 
 // message is what a person reads of an error.
 func message(err error) string {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var lines []string
+		for _, err := range joined.Unwrap() {
+			lines = append(lines, message(err))
+		}
+		return strings.Join(lines, "\n")
+	}
 	var (
 		problems strictyaml.Problems
 		denied   validations.Refused

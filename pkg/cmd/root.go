@@ -3,15 +3,19 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/apply"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/create"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/delete"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/describe"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/diff"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/explain"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/generate"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/get"
@@ -35,10 +39,14 @@ func Run(ctx context.Context, version string, args []string, s cli.Streams) int 
 	if err == nil {
 		err = a.Lossy.Unwritten()
 	}
+	var exit cli.ExitError
+	if errors.As(err, &exit) {
+		err = exit.Err
+	}
 	if err != nil {
 		a.Tell(message(err))
 	}
-	return exitCode(err)
+	return cmp.Or(exit.Code, exitCode(err))
 }
 
 func rootCommand(a *cli.App, ofVersion string) *cobra.Command {
@@ -68,7 +76,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.Complete(cmd) }
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		create.New(a), upgrade.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), get.New(a), generate.New(a),
+		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), get.New(a), generate.New(a),
 		hold.New(a), hold.NewRelease(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
 	)
 	cli.HoldOthers(root)

@@ -29,6 +29,12 @@ type Creation struct {
 	objects  []*unstructured.Unstructured
 }
 
+// Config is the spec of the cluster, with its defaults.
+func (n Creation) Config() *v1alpha1.Config { return n.resolved.Config }
+
+// Versions returns the versions that the spec was resolved to.
+func (n Creation) Versions() v1alpha1.ClusterVersions { return n.resolved.Versions }
+
 // CreateOptions are the options of a creation.
 type CreateOptions struct {
 	// TakeOver takes over the locks of other runs that work on the cluster.
@@ -96,28 +102,10 @@ func (r request) newObjects(ctx context.Context) ([]*unstructured.Unstructured, 
 // sameVersionsAs refuses to create a cluster that is there with other versions: what the
 // API server says against them is about an upgrade, which create is not.
 func sameVersionsAs(live state.Cluster, wanted v1alpha1.ClusterVersions, key string) error {
-	var all []changes.Change
-	differs := func(object, path string, is, wanted v1alpha1.Version) {
-		if !is.IsZero() && !wanted.IsZero() && is != wanted {
-			all = append(all, changes.Change{
-				Object: object, Path: path, Action: changes.Changed, Old: changes.Text(is.String()), New: changes.Text(wanted.String()), ReplacesMachines: true,
-			})
-		}
+	if all := versionChanges(live, wanted); len(all) > 0 {
+		return &management.AlreadyExistsError{Cluster: key, Changes: all}
 	}
-	if live.Topology != nil {
-		differs("Cluster/"+live.Name, "spec.topology.version", live.Topology.Version, wanted.ControlPlane)
-	} else {
-		differs(live.ControlPlane.Object, "spec.version", live.ControlPlane.Version, wanted.ControlPlane)
-	}
-	for _, group := range live.WorkerNodeGroups {
-		if live.Topology == nil && !group.Unmanaged || group.Detached {
-			differs(group.Object, "spec.template.spec.version", group.Version, wanted.WorkerNodeGroups[group.Name])
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return &management.AlreadyExistsError{Cluster: key, Changes: all}
+	return nil
 }
 
 // DryRunCreation lets the management cluster check every object of a cluster, and returns

@@ -71,6 +71,12 @@ func (s *Service) keyOf(spec Spec) types.NamespacedName {
 	return s.Key(meta.Name, meta.Namespace)
 }
 
+// Exists reports whether the cluster that a spec describes exists, or is being created.
+func (s *Service) Exists(ctx context.Context, spec Spec) (bool, error) {
+	cluster, exists, err := s.client.Observe(ctx, s.keyOf(spec))
+	return exists && !cluster.ControlPlane.Version.IsZero(), err
+}
+
 // find observes a cluster. It is an error if there is none.
 func (s *Service) find(ctx context.Context, key types.NamespacedName) (state.Cluster, error) {
 	cluster, exists, err := s.client.Observe(ctx, key)

@@ -26,6 +26,7 @@ type Upgrade struct {
 
 	request
 	execution execution
+	options   UpgradeOptions
 	// restored are the parts with a template that is missing.
 	restored []string
 	// templates are the templates of the differences.
@@ -130,7 +131,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if in.TopologyPath, err = m.path(ctx, in, d); err != nil {
 		return Upgrade{}, err
 	}
-	u := Upgrade{Key: types.NamespacedName{Namespace: r.namespace, Name: cluster.Metadata.Name}, request: r, execution: m, restored: d.restored, templates: d.templates}
+	u := Upgrade{Key: types.NamespacedName{Namespace: r.namespace, Name: cluster.Metadata.Name}, request: r, execution: m, options: o, restored: d.restored, templates: d.templates}
 	if u.Plan, err = plan.Compute(in); err != nil {
 		return Upgrade{}, err
 	}
@@ -141,7 +142,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if u.States, err = states(ctx, m, u.Plan, in.TopologyPath, begin, first); err != nil {
 		return Upgrade{}, err
 	}
-	u.Plan.Notes = slices.Concat(u.Plan.Notes, notes, from.notes(), d.unremediated(), u.Plan.HeldNotes(u.begun(), from.state.Holds))
+	u.Plan.Notes = slices.Concat(u.Plan.Notes, u.Plan.RenameNotes(), notes, from.notes(), d.unremediated(), u.Plan.HeldNotes(u.begun(), from.state.Holds))
 	return u, nil
 }
 

@@ -3,7 +3,10 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
@@ -43,6 +46,8 @@ type RunOptions struct {
 	ForceConflicts bool
 	// TakeOver takes over the locks of other runs that work on the cluster.
 	TakeOver bool
+	// AllowRemovals allows the upgrade to remove worker node groups.
+	AllowRemovals bool
 	// Locked is called once the cluster is locked, before anything is written.
 	Locked func() error
 	// Show is called with every change of the progress, unless it is nil.
@@ -78,6 +83,22 @@ func (s *Service) PlanUpgrade(ctx context.Context, spec Spec, o UpgradeOptions) 
 	return prepare(ctx, spec, from, source{comparer: l, topology: l}, o, s.options)
 }
 
+// Saved returns the plan as it is saved: with what it was made from.
+func (p Upgrade) Saved() plan.Plan {
+	saved := p.Plan
+	saved.Source = &plan.Source{File: p.spec.Name, Spec: string(p.spec.data), Scope: p.options.Scope, LatestPatches: p.options.LatestPatches}
+	return saved
+}
+
+// Removal returns the error with which the upgrade is refused unless removals are allowed;
+// nil where it removes no worker node group.
+func (p Upgrade) Removal() *RemovalError {
+	if removed := p.Plan.Removed(); len(removed) > 0 {
+		return &RemovalError{Cluster: p.Key, Groups: removed}
+	}
+	return nil
+}
+
 // CheckFollows checks that the upgrade is the one that was planned before; nil is any.
 func (p Upgrade) CheckFollows(saved *plan.Plan) error {
 	if saved == nil {
@@ -94,6 +115,9 @@ func (p Upgrade) Config() *v1alpha1.Config { return p.resolved.Config }
 
 // Versions returns the versions that the spec was resolved to.
 func (p Upgrade) Versions() v1alpha1.ClusterVersions { return p.resolved.Versions }
+
+// Whole reports whether the upgrade is about the whole cluster.
+func (p Upgrade) Whole() bool { return p.scope.Whole() }
 
 // Settled reports whether nothing is left to wait for when the plan is empty: the cluster
 // is as the spec describes it.
@@ -128,13 +152,37 @@ func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) 
 	return clusterclass.Admission(p.spec.Config, s.client.DryRun(ctx, management.Writes{First: first, Later: later, Force: o.ForceConflicts}))
 }
 
+// RemovalError says which worker node groups an upgrade would remove that it is not
+// allowed to remove.
+type RemovalError struct {
+	Cluster types.NamespacedName
+	Groups  []plan.Group
+}
+
+func (e *RemovalError) Error() string {
+	return fmt.Sprintf("the upgrade of cluster %s removes %s; confirm it with --yes", e.Cluster, e.What())
+}
+
+// What lists the groups with their machines.
+func (e *RemovalError) What() string {
+	groups := make([]string, len(e.Groups))
+	for i, group := range e.Groups {
+		groups[i] = fmt.Sprintf("worker node group %s (machines: %d)", group.Name, group.MachinesRemoved)
+	}
+	return inWords(groups)
+}
+
 // Upgrade locks a cluster and takes it through the steps of an upgrade. It stops before
 // its next write when ctx ends; a new plan continues from there. For an upgrade without
 // steps it records changes of the spec that no machine needs, such as a pin at a
-// group's current version.
+// group's current version. The error is a *RemovalError where the plan removes worker node
+// groups and the options do not allow it.
 func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	if p.Plan.Empty() {
 		return s.recordSpec(ctx, p, o)
+	}
+	if refused := p.Removal(); refused != nil && !o.AllowRemovals {
+		return refused
 	}
 	held, release, err := s.client.Lock(ctx, p.Key, management.Claim{Groups: p.scope.Groups, TakeOver: o.TakeOver, Waiting: s.options.Waiting})
 	if err != nil {

@@ -83,10 +83,10 @@ type Target struct {
 
 // Scope says which parts of the cluster a plan is about.
 type Scope struct {
-	ControlPlaneOnly bool
+	ControlPlaneOnly bool `json:"controlPlaneOnly,omitempty"`
 	// Groups are the worker node groups that the plan is about; none of them
 	// means all, and the control plane too.
-	Groups []string
+	Groups []string `json:"workerNodeGroups,omitempty"`
 }
 
 // Whole reports whether the plan is about all of the cluster.

@@ -31,6 +31,19 @@ type Plan struct {
 	MachinesRemoved  Machines `json:"machinesRemoved"`
 	// Notes are remarks about the plan, as sentences.
 	Notes []string `json:"notes,omitempty"`
+	// Source is what a saved plan was made from; nil in others.
+	Source *Source `json:"source,omitempty"`
+}
+
+// Source is what a plan was made from: all that is needed to follow it.
+type Source struct {
+	// File is the name of the file, and Spec its content.
+	File string `json:"file"`
+	Spec string `json:"spec"`
+	// Scope is the part of the cluster that is upgraded.
+	Scope Scope `json:"scope,omitzero"`
+	// LatestPatches takes the newest patch of a minor instead of the one that runs.
+	LatestPatches bool `json:"latestPatches,omitempty"`
 }
 
 // Metadata identifies the cluster, and the state that the plan was made for.

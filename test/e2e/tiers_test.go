@@ -49,6 +49,7 @@ func tiers() map[tier]map[string]string {
 			"TestGuardrailsFiles":                        "guardrails: what is printed is what is installed",
 		},
 		full: {
+			"TestApply":                               "apply, diff, exit codes, saved plans, removals",
 			"TestDeleteManagementClusterIsRefused":    "delete of a cluster that manages others",
 			"TestCreateInterruptedAndTimedOut":        "without a class: create stopped and continued",
 			"TestLeastPrivileges":                     "config/rbac is enough; without a class: create on a cluster that differs, a name used twice",

@@ -63,6 +63,12 @@ func TestModularUpgrades(t *testing.T) {
 	t.Run("group renamed", func(t *testing.T) {
 		spec.groups[1].name = "md-2"
 		before := namesOf(t, namespace, "modular", controlPlane, "md-0")
+		all := names(t, shared, namespace, "modular")
+		r := cli(t, 3, "upgrade", "cluster", "-n", namespace, "-f", spec.path(t), "--quiet")
+		if want := "error: the upgrade of cluster modular/modular removes worker node group md-1 (machines: 1); confirm it with --yes\n"; r.stderr != want {
+			t.Errorf("without --yes it said %q, want %q", r.stderr, want)
+		}
+		assertSame(t, all, names(t, shared, namespace, "modular"))
 		assertPlan(t, upgradeAsPlanned(t, namespace, "modular", spec.path(t)), "CreateWorkers md-2 ->v1.35.4", "RemoveWorkers md-1 v1.35.4->")
 		assertMachines(t, shared, namespace, "modular", "control-plane v1.35.4", "md-0 v1.35.4", "md-2 v1.35.4")
 		assertSame(t, before, namesOf(t, namespace, "modular", controlPlane, "md-0"))

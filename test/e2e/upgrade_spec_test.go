@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,10 +106,13 @@ func assertPlan(t *testing.T, p upgradePlan, want ...string) {
 func upgradeAsPlanned(t *testing.T, namespace, cluster, file string, args ...string) upgradePlan {
 	t.Helper()
 	p := planOf(t, namespace, file, args...)
-	made := observe(t, shared, namespace, cluster)
+	made, planArgs := observe(t, shared, namespace, cluster), args
+	if slices.ContainsFunc(p.lines(), func(line string) bool { return strings.HasPrefix(line, "RemoveWorkers ") }) {
+		args = append(slices.Clone(args), "--yes")
+	}
 	cli(t, 0, append([]string{"upgrade", "cluster", "-n", namespace, "-f", file}, args...)...)
 	assertMade(t, made(), p)
-	assertPlan(t, planOf(t, namespace, file, args...))
+	assertPlan(t, planOf(t, namespace, file, planArgs...))
 	return p
 }
 

@@ -94,7 +94,7 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 		// for a file in which the next step of the first is no longer wanted.
 		second.signal(t, syscall.SIGSTOP)
 		spec.groups = []groupSpec{{name: "md-0", version: "1.35"}}
-		if r := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", spec.path(t), "--take-over"); !strings.HasPrefix(r.stdout, "cluster stopped/stopped is at v1.36.3 after ") {
+		if r := cli(t, 0, "upgrade", "cluster", "-n", namespace, "-f", spec.path(t), "--take-over", "--yes"); !strings.HasPrefix(r.stdout, "cluster stopped/stopped is at v1.36.3 after ") {
 			t.Errorf("stdout is %q", r.stdout)
 		}
 		before := everything(t, namespace)

@@ -229,7 +229,7 @@ func (s soak) plan(ctx context.Context, c *cluster) (plan.Plan, error) {
 
 // finish runs the upgrade to its end.
 func (s soak) finish(ctx context.Context, c *cluster) error {
-	if r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file, "--timeout", "15m"); r.code != 0 {
+	if r := s.exec(ctx, s.cli, "upgrade", "cluster", "-f", c.file, "--yes", "--timeout", "15m"); r.code != 0 {
 		return fmt.Errorf("the last run ended with %d: %s", r.code, r.stderr)
 	}
 	return nil

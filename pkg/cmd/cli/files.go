@@ -4,8 +4,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -29,11 +34,16 @@ func (a *App) ReadSpecOf(remedy, file string) (lifecycle.Spec, error) {
 	if err != nil {
 		return lifecycle.Spec{}, err
 	}
+	return a.Spec(FileName(file), data)
+}
+
+// Spec decodes the content of a file, which people know by its name.
+func (a *App) Spec(name string, data []byte) (lifecycle.Spec, error) {
 	bundles, err := a.ReadBundles()
 	if err != nil {
 		return lifecycle.Spec{}, err
 	}
-	spec := lifecycle.ReadSpec(FileName(file), data, bundles)
+	spec := lifecycle.ReadSpec(name, data, bundles)
 	if config := spec.Config; config.Cluster != nil {
 		if of := config.Cluster.Metadata.Namespace; a.Contradicts(of) != "" {
 			wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.Contradicts(of))
@@ -42,6 +52,58 @@ func (a *App) ReadSpecOf(remedy, file string) (lifecycle.Spec, error) {
 	}
 	return spec, nil
 }
+
+// AddFiles adds the flag -f of a command that takes several files.
+func AddFiles(cmd *cobra.Command, files *[]string) {
+	cmd.Flags().StringArrayVarP(files, "filename", "f", nil, "file that describes a cluster, or a directory of such files; - is standard input; may be repeated")
+}
+
+// Files returns the files that -f names, and those in the directories that it names.
+func Files(named []string) ([]string, error) {
+	if len(named) == 0 {
+		return nil, Usagef("-f FILE is required: a file that describes a cluster, or a directory of such files")
+	}
+	seen := map[string]bool{}
+	var files []string
+	for _, name := range named {
+		found, err := filesOf(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range found {
+			if seen[filepath.Clean(file)] {
+				return nil, Usagef("-f names %s twice", FileName(file))
+			}
+			seen[filepath.Clean(file)] = true
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// filesOf returns the files that a name of -f stands for, sorted by their names.
+func filesOf(name string) ([]string, error) {
+	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+		return []string{name}, nil //nolint:nilerr // reading it says what is wrong
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, Usagef("reading the directory %s: %w", name, err)
+	}
+	var files []string
+	for _, entry := range entries {
+		if !entry.IsDir() && slices.Contains(specExtensions(), filepath.Ext(entry.Name())) {
+			files = append(files, filepath.Join(name, entry.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, Usagef("the directory %s has no file that ends in %s; its subdirectories are not read", name, strings.Join(specExtensions(), ", "))
+	}
+	return files, nil
+}
+
+// specExtensions are those that kubectl reads in a directory.
+func specExtensions() []string { return []string{".json", ".yaml", ".yml"} }
 
 // FileName is what people call the file of -f.
 func FileName(file string) string {

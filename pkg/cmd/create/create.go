@@ -17,47 +17,46 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 )
 
-// defaultTimeout is the default of --timeout.
-const defaultTimeout = 30 * time.Minute
+// DefaultTimeout is the default of --timeout.
+const DefaultTimeout = 30 * time.Minute
 
-type options struct {
+type command struct {
 	*cli.App
-	file           string
-	wait, takeOver bool
-	dryRun         string
+	Options
+	file string
 }
 
 // New returns the command create.
 func New(a *cli.App) *cobra.Command {
-	o := options{App: a}
+	c := command{App: a}
 	cmd := &cobra.Command{
 		Use:   "cluster -f FILE",
 		Short: "Create the cluster that a file describes and wait until it is ready",
 		Example: `  clusterctl-x create cluster -f cluster.yaml
   clusterctl-x create cluster -f cluster.yaml --dry-run=server`,
 		Args: cli.NoArgs,
-		RunE: a.Within(defaultTimeout, o.run),
+		RunE: a.Within(DefaultTimeout, c.run),
 	}
-	cli.AddFile(cmd, &o.file, "file that describes the cluster; - is standard input")
-	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until control plane and worker node groups are ready")
-	cli.AddTakeOver(cmd, &o.takeOver)
-	cmd.Flags().StringVar(&o.dryRun, "dry-run", cli.DryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
+	cli.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
+	cmd.Flags().BoolVar(&c.Wait, "wait", true, "wait until control plane and worker node groups are ready")
+	cli.AddTakeOver(cmd, &c.TakeOver)
+	cmd.Flags().StringVar(&c.DryRun, "dry-run", cli.DryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
 	return cli.Group("create", "Create a cluster", cmd)
 }
 
-func (o *options) run(ctx context.Context, _ []string) error {
-	if modes := []string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer}; !slices.Contains(modes, o.dryRun) {
-		return cli.Usagef("--dry-run must be one of %s, not %q", strings.Join(modes, ", "), o.dryRun)
+func (c *command) run(ctx context.Context, _ []string) error {
+	if modes := []string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer}; !slices.Contains(modes, c.DryRun) {
+		return cli.Usagef("--dry-run must be one of %s, not %q", strings.Join(modes, ", "), c.DryRun)
 	}
-	if o.dryRun == cli.DryRunClient {
-		return o.offline()
+	if c.DryRun == cli.DryRunClient {
+		return c.offline()
 	}
-	spec, err := o.ReadSpec(o.file)
+	spec, err := c.ReadSpec(c.file)
 	if err != nil {
 		return err
 	}
 	warnings, err := spec.CheckCreation()
-	service, err := o.ServiceOnceChecked(ctx, warnings, err)
+	service, err := c.ServiceOnceChecked(ctx, warnings, err)
 	if err != nil {
 		return err
 	}
@@ -65,10 +64,34 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if o.dryRun == cli.DryRunServer {
-		return o.dryRunOnServer(ctx, service, n)
+	return Run(ctx, c.App, service, n, c.Options)
+}
+
+// offline says what would be created, from the file alone.
+func (c *command) offline() error {
+	spec, resolved, err := c.ValidSpec(c.file)
+	if err != nil {
+		return err
 	}
-	done, err := service.Create(ctx, n, lifecycle.CreateOptions{TakeOver: o.takeOver})
+	objects, err := spec.Render(c.NamespaceOffline())
+	if err != nil {
+		return err
+	}
+	return c.Result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
+}
+
+// Options are the options of a creation.
+type Options struct {
+	Wait, TakeOver bool
+	DryRun         string
+}
+
+// Run creates a planned cluster.
+func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycle.Creation, o Options) error {
+	if o.DryRun == cli.DryRunServer {
+		return dryRun(ctx, a, service, n)
+	}
+	done, err := service.Create(ctx, n, lifecycle.CreateOptions{TakeOver: o.TakeOver})
 	switch {
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w; run the same command again to continue", err)
@@ -77,35 +100,22 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	}
 	created := len(done)
 	if created > 0 {
-		o.Say("cluster %s: %d objects created", n.Key, created)
+		a.Say("cluster %s: %d objects created", n.Key, created)
 	}
-	if !o.wait {
-		return o.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace)
+	if !o.Wait {
+		return a.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace)
 	}
-	return watch.UntilReady(ctx, o.App, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
+	return watch.UntilReady(ctx, a, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
 }
 
-// dryRunOnServer says what would be created, after the management cluster checked it.
-func (o *options) dryRunOnServer(ctx context.Context, service *lifecycle.Service, n lifecycle.Creation) error {
+// dryRun says what would be created, after the management cluster checked it.
+func dryRun(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycle.Creation) error {
 	for _, reference := range n.Missing {
-		o.Warning("%s; without it the cluster is not created", reference)
+		a.Warning("%s; without it the cluster is not created", reference)
 	}
 	tried, err := service.DryRunCreation(ctx, n)
 	if err != nil {
 		return err
 	}
-	return o.Result("cluster %s: %d objects would be created (server dry run)", n.Key, len(tried))
-}
-
-// offline says what would be created, from the file alone.
-func (o *options) offline() error {
-	spec, resolved, err := o.ValidSpec(o.file)
-	if err != nil {
-		return err
-	}
-	objects, err := spec.Render(o.NamespaceOffline())
-	if err != nil {
-		return err
-	}
-	return o.Result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
+	return a.Result("cluster %s: %d objects would be created (server dry run)", n.Key, len(tried))
 }

@@ -32,6 +32,10 @@ type Flags struct {
 // AddTo adds the flags, but for --from.
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	cli.AddFile(cmd, &f.File, "file that describes the cluster; - is standard input")
+	f.addScope(cmd)
+}
+
+func (f *Flags) addScope(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.Scope.ControlPlaneOnly, "control-plane-only", false, "upgrade the control plane only; worker node groups stay as they are")
 	cmd.Flags().StringSliceVar(&f.Scope.Groups, "worker-node-groups", nil, "upgrade these worker node groups only, comma-separated; everything else stays as it is")
 	cmd.Flags().BoolVar(&f.LatestPatches, "latest-patches", false, "take the newest patch of a minor instead of the one already running")
@@ -45,19 +49,24 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Live plans the upgrade of a live cluster.
+// Live plans the upgrade of a live cluster to the file.
 func (f *Flags) Live(ctx context.Context, a *cli.App) (*lifecycle.Service, lifecycle.Upgrade, error) {
 	spec, err := a.ReadSpec(f.File)
 	if err != nil {
 		return nil, lifecycle.Upgrade{}, err
 	}
+	return Live(ctx, a, spec, f.UpgradeOptions)
+}
+
+// Live plans the upgrade of a live cluster to a spec.
+func Live(ctx context.Context, a *cli.App, spec lifecycle.Spec, o lifecycle.UpgradeOptions) (*lifecycle.Service, lifecycle.Upgrade, error) {
 	// What the file alone proves wrong is said before a management cluster is asked.
-	warnings, err := spec.CheckUpgrade(f.UpgradeOptions)
+	warnings, err := spec.CheckUpgrade(o)
 	service, err := a.ServiceOnceChecked(ctx, warnings, err)
 	if err != nil {
 		return nil, lifecycle.Upgrade{}, err
 	}
-	u, err := service.PlanUpgrade(ctx, spec, f.UpgradeOptions)
+	u, err := service.PlanUpgrade(ctx, spec, o)
 	return service, u, err
 }
 
@@ -80,7 +89,9 @@ func (f *Flags) Between(ctx context.Context, a *cli.App) (lifecycle.Upgrade, err
 type upgradeOptions struct {
 	*cli.App
 	Flags
-	out string
+	files            []string
+	out              string
+	detailedExitCode bool
 }
 
 func upgrade(a *cli.App) *cobra.Command {
@@ -92,30 +103,74 @@ func upgrade(a *cli.App) *cobra.Command {
   clusterctl-x plan upgrade -f cluster.yaml --from old.yaml
   clusterctl-x plan upgrade -f cluster.yaml --out plan.json`,
 		Args: cli.NoArgs,
-		RunE: a.Within(0, o.run),
+		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
+			changes, err := o.run(ctx)
+			if o.detailedExitCode {
+				return detailed(changes, err)
+			}
+			return err
+		}),
 	}
-	o.AddTo(cmd)
+	cli.AddFiles(cmd, &o.files)
+	o.addScope(cmd)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster, instead of a live one; no management cluster is contacted")
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
+	cmd.Flags().BoolVar(&o.detailedExitCode, "detailed-exitcode", false, "exit with 0 if there is nothing to do, 1 on any error, and 2 if there is something to do")
 	return cmd
 }
 
-func (o *upgradeOptions) run(ctx context.Context, _ []string) error {
+// detailed returns the result of a plan as terraform's -detailed-exitcode does.
+func detailed(changes bool, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		return cli.ExitError{Code: 1, Err: err}
+	case changes:
+		return cli.ExitError{Code: 2}
+	default:
+		return nil
+	}
+}
+
+// run shows the plans, and reports whether there is anything to do.
+func (o *upgradeOptions) run(ctx context.Context) (changes bool, err error) {
 	if err := o.Check(); err != nil {
-		return err
+		return false, err
 	}
-	u, err := o.plan(ctx)
+	files, err := cli.Files(o.files)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if o.out != "" {
-		if err := save(o.out, u.Plan); err != nil {
-			return fmt.Errorf("writing the plan to %s: %w", o.out, err)
+	if len(files) > 1 && (o.out != "" || o.From != "") {
+		return false, cli.Usagef("--out and --from take one file, and -f names %d", len(files))
+	}
+	var errs []error
+	for i, file := range files {
+		o.File = file
+		u, err := o.plan(ctx)
+		if err == nil && i > 0 && o.Options.Output == cli.OutputYAML {
+			err = o.Write("---\n")
 		}
-		reading := "" // all that a plan is good for that was made without a cluster
-		if o.From != "" {
-			reading = ", for reading: 'upgrade cluster --plan' takes plans of the cluster itself, made without --from"
+		if err == nil {
+			changes = changes || !u.Plan.Empty()
+			err = o.show(u)
+		}
+		errs = append(errs, err)
+	}
+	return changes, errors.Join(errs...)
+}
+
+// show writes the plan to --out and prints it.
+func (o *upgradeOptions) show(u lifecycle.Upgrade) error {
+	if o.out != "" {
+		saved, reading := u.Saved(), ""
+		if o.From != "" { // all that a plan is good for that was made without a cluster
+			saved, reading = u.Plan, ", for reading: 'upgrade cluster --plan' takes plans of the cluster itself, made without --from"
+		}
+		if err := save(o.out, saved); err != nil {
+			return fmt.Errorf("writing the plan to %s: %w", o.out, err)
 		}
 		o.Say("plan written to %s%s", o.out, reading)
 	}

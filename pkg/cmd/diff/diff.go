@@ -1,0 +1,80 @@
+// Package diff shows how clusters differ from their files.
+package diff
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+)
+
+// Exit codes as those of 'kubectl diff'.
+const (
+	exitDiffers = 1
+	exitFailed  = 2
+)
+
+// New returns the command diff.
+func New(a *cli.App) *cobra.Command {
+	var files []string
+	cmd := &cobra.Command{
+		Use:         "diff -f FILE",
+		Annotations: map[string]string{"callable": ""},
+		Short:       "Show how clusters differ from their files, with old and new values; nothing is changed",
+		Long: `Show how clusters differ from their files, with the old and the new value of every
+field; nothing is changed. 'plan upgrade' shows the steps in which that would be done.
+
+Exit codes are those of 'kubectl diff': 0 no differences, 1 differences, 2 failed.`,
+		Example: "  clusterctl-x diff -f cluster.yaml",
+		Args:    cli.NoArgs,
+		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
+			found, err := run(ctx, a, files)
+			switch {
+			case errors.Is(err, context.Canceled):
+				return err
+			case err != nil:
+				return cli.ExitError{Code: exitFailed, Err: err}
+			case found:
+				return cli.ExitError{Code: exitDiffers}
+			}
+			return nil
+		}),
+	}
+	cli.AddFiles(cmd, &files)
+	a.AddExtensionCertificate(cmd)
+	return cmd
+}
+
+// run shows the differences, and reports whether there are any.
+func run(ctx context.Context, a *cli.App, named []string) (bool, error) {
+	files, err := cli.Files(named)
+	if err != nil {
+		return false, err
+	}
+	all := []changes.Change{}
+	for _, file := range files {
+		found, err := differences(ctx, a, file)
+		if err != nil {
+			return false, err
+		}
+		all = append(all, found...)
+	}
+	return len(all) > 0, a.Print(cli.Document("Diff", all), func() error { return a.Style(a.Out).Diff(a.Out, all) })
+}
+
+func differences(ctx context.Context, a *cli.App, file string) ([]changes.Change, error) {
+	spec, err := a.ReadSpec(file)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := spec.CheckUpgrade(lifecycle.UpgradeOptions{})
+	service, err := a.ServiceOnceChecked(ctx, warnings, err)
+	if err != nil {
+		return nil, err
+	}
+	return service.Diff(ctx, spec)
+}

@@ -1,0 +1,100 @@
+package upgrade
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
+)
+
+// Run shows a planned upgrade, checks it and carries it out.
+func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycle.Upgrade, o Options) error {
+	dryRun := o.DryRun == cli.DryRunServer
+	if u.Plan.Empty() {
+		return settle(ctx, a, service, u, o)
+	}
+	// A person is shown what is going to happen, and who is asked is in any case.
+	if o.Interactive || !a.Options.Quiet && a.Options.Output != cli.OutputJSON {
+		if err := a.Style(a.Err).Plan(a.Err, u.Plan); err != nil {
+			return err
+		}
+	}
+	if err := service.Preflight(ctx, u, lifecycle.PreflightOptions{Skip: o.Skip, ForceConflicts: o.ForceConflicts, DryRun: dryRun}); err != nil {
+		return err
+	}
+	if dryRun {
+		if removal := u.Removal(); removal != nil && !o.Yes && !o.Approved {
+			a.Warning("%v", removal)
+		}
+		return a.Result("cluster %s: the upgrade can start (server dry run)", u.Key)
+	}
+	allowRemovals, err := o.confirm(ctx, a, u)
+	if err != nil {
+		return err
+	}
+	return carryOut(ctx, a, service, u, lifecycle.RunOptions{
+		Skip: o.Skip, ForceConflicts: o.ForceConflicts, TakeOver: o.TakeOver, AllowRemovals: allowRemovals,
+	})
+}
+
+// settle waits, where nothing is to be done, until what was begun before is done.
+func settle(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycle.Upgrade, o Options) error {
+	dryRun := o.DryRun == cli.DryRunServer
+	if !dryRun {
+		if err := service.Upgrade(ctx, u, lifecycle.RunOptions{TakeOver: o.TakeOver}); err != nil {
+			return err
+		}
+	}
+	if u.Settled() || dryRun {
+		return a.Result("cluster %s matches the file; nothing to do", u.Key)
+	}
+	return watch.UntilReady(ctx, a, service, u.Key, watch.Waiting{GoesOn: "upgrading"})
+}
+
+// carryOut takes a cluster through the steps, and says what becomes of them.
+func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycle.Upgrade, run lifecycle.RunOptions) error {
+	var began time.Time
+	var progress *view.Progress // nil until the cluster is locked
+	last := rollout.Status{Plan: u.Plan}
+	run.Locked = func() error {
+		if a.Options.Output == cli.OutputJSON { // the first event
+			if err := json.NewEncoder(a.Out).Encode(u.Plan); err != nil {
+				return err
+			}
+		}
+		began, progress = time.Now(), a.Progress()
+		return nil
+	}
+	run.Show = func(now rollout.Status) {
+		last = now
+		progress.ShowUpgrade(now.Plan, now.Current(), now.Cluster)
+	}
+	err := service.Upgrade(ctx, u, run)
+	if progress == nil {
+		return err
+	}
+	progress.Close()
+	switch {
+	case err == nil && !u.Whole():
+		return a.Result("cluster %s: done after %s: %s", u.Key, time.Since(began).Round(time.Second), view.Steps(u.Plan.Steps))
+	case err == nil:
+		return a.Result("cluster %s is at %s after %s", u.Key, u.Plan.To.ControlPlane, time.Since(began).Round(time.Second))
+	case errors.Is(err, management.ErrTimeout):
+		if err == management.ErrTimeout { //nolint:errorlint // others say themselves what was under way
+			err = fmt.Errorf("%w%s", err, view.WaitingFor(last))
+		}
+		return fmt.Errorf("%w; %s", err, view.Left(last))
+	case errors.Is(err, context.Canceled):
+		return cli.InterruptedError(view.Left(last))
+	default:
+		return err
+	}
+}

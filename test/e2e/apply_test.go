@@ -1,0 +1,90 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func rename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestApply: the pipeline of a repository of cluster specs. apply creates what is not
+// there, diff and plan say with their exit codes whether there is anything to do, and a
+// saved plan is enough to carry it out.
+func TestApply(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t, shared, "apply")
+	dir := t.TempDir()
+	spec := clusterSpec{name: "applied", version: "1.34", groups: []groupSpec{{name: "md-0"}, {name: "md-1"}}}
+	write := func() { rename(t, spec.path(t), filepath.Join(dir, "applied.yaml")) }
+	// run returns the result of a command on the directory, whatever its exit code is.
+	run := func(args ...string) result {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), longest)
+		defer cancel()
+		r := everyone.run(ctx, nil, append(args, "-n", namespace, "--quiet")...)
+		r.stderr = strings.ReplaceAll(r.stderr, dir+"/", "")
+		return r
+	}
+	expect := func(want, got result) {
+		t.Helper()
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(result{})); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+	}
+	write()
+	created := run("apply", "-f", dir)
+	if created.code != 0 || !strings.HasPrefix(created.stdout, "cluster apply/applied is ready after ") {
+		t.Fatalf("%+v", created)
+	}
+	expect(result{}, run("diff", "-f", dir))
+	expect(result{stdout: "cluster apply/applied matches the file; nothing to do\n"}, run("plan", "upgrade", "-f", dir, "--detailed-exitcode"))
+	expect(result{stdout: "cluster apply/applied matches the file; nothing to do\n"}, run("apply", "-f", dir))
+
+	spec.version, spec.groups = "1.35", []groupSpec{{name: "md-0", count: 2}}
+	write()
+	expect(result{code: 1, stdout: `KubeadmControlPlane/applied
+- spec.version: v1.34.4
++ spec.version: v1.35.4
+MachineDeployment/applied-md-0
+- spec.template.spec.version: v1.34.4
++ spec.template.spec.version: v1.35.4
+- spec.replicas: 1
++ spec.replicas: 2
+MachineDeployment/applied-md-1
+- (the whole object)
+`}, run("diff", "-f", dir))
+	saved := filepath.Join(t.TempDir(), "plan.json")
+	const plan = `Plan for cluster apply/applied, 4 steps:
+ 1. md-0           scaled              1 machine added
+      replaces no machine; started at once, concurrent with the other steps
+ 2. control plane  v1.34.4 -> v1.35.4  1 machine replaced
+      the version that the spec asks for
+ 3. md-0           v1.34.4 -> v1.35.4  2 machines replaced
+      the version that the spec asks for
+ 4. md-1           removed             1 machine removed
+      no longer in the spec
+In all: 1 control plane machine and 2 worker machines replaced; 1 worker machine added; 1 worker machine removed.
+`
+	expect(result{code: 2, stdout: plan}, run("plan", "upgrade", "-f", dir, "--detailed-exitcode", "--out", saved))
+	before := everything(t, namespace)
+	expect(result{code: 3, stderr: "error: the upgrade of cluster apply/applied removes worker node group md-1 (machines: 1); confirm it with --yes\n"}, run("apply", "-f", dir))
+	if diff := cmp.Diff(before, everything(t, namespace)); diff != "" {
+		t.Errorf("objects after a refusal (-before +after):\n%s", diff)
+	}
+	upgraded := run("upgrade", "cluster", "--plan", saved)
+	if upgraded.code != 0 || !strings.HasPrefix(upgraded.stdout, "cluster apply/applied is at v1.35.4 after ") {
+		t.Fatalf("%+v", upgraded)
+	}
+	assertMachines(t, shared, namespace, "applied", "control-plane v1.35.4", "md-0 v1.35.4", "md-0 v1.35.4")
+	expect(result{}, run("diff", "-f", dir))
+}
