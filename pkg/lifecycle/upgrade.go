@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -170,6 +171,40 @@ func (e *RemovalError) What() string {
 		groups[i] = fmt.Sprintf("worker node group %s (machines: %d)", group.Name, group.MachinesRemoved)
 	}
 	return inWords(groups)
+}
+
+// Names of what Review finds besides the preflights.
+const (
+	// FindingConflict is a field that another field manager owns with another value.
+	FindingConflict = "field-conflict"
+	// FindingRefused is an object that the management cluster does not accept.
+	FindingRefused = "refused"
+)
+
+// Review adds to a plan what the upgrade would be refused for in the current state of the
+// cluster: the findings of Preflight. It writes nothing.
+func (s *Service) Review(ctx context.Context, p Upgrade) (Upgrade, error) {
+	if p.Plan.Empty() {
+		return p, nil
+	}
+	err := s.Preflight(ctx, p, PreflightOptions{DryRun: true})
+	var preflight *management.PreflightError
+	var conflict *management.ConflictError
+	var denied validations.Refused
+	var refused *management.RefusedError
+	switch {
+	case errors.As(err, &preflight):
+		p.Plan.Findings = preflight.Findings
+	case errors.As(err, &conflict):
+		for _, field := range conflict.Fields {
+			p.Plan.Findings = append(p.Plan.Findings, plan.Finding{Check: FindingConflict, Reason: field})
+		}
+	case errors.As(err, &denied), errors.As(err, &refused), apierrors.IsInvalid(err), apierrors.IsForbidden(err):
+		p.Plan.Findings = []plan.Finding{{Check: FindingRefused, Reason: err.Error()}}
+	default:
+		return p, err
+	}
+	return p, nil
 }
 
 // Upgrade locks a cluster and takes it through the steps of an upgrade. It stops before

@@ -2,6 +2,8 @@ package plan
 
 // Finding is a problem that a preflight found.
 type Finding struct {
-	Check  string // its name
-	Reason string // with the remedy
+	// Check is the name of the check.
+	Check string `json:"check"`
+	// Reason says what is wrong, with the remedy.
+	Reason string `json:"reason"`
 }

@@ -31,6 +31,9 @@ type Plan struct {
 	MachinesRemoved  Machines `json:"machinesRemoved"`
 	// Notes are remarks about the plan, as sentences.
 	Notes []string `json:"notes,omitempty"`
+	// Findings are what the upgrade would be refused for in the current state of the
+	// cluster.
+	Findings []Finding `json:"findings,omitempty"`
 	// Source is what a saved plan was made from; nil in others.
 	Source *Source `json:"source,omitempty"`
 }

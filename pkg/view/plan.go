@@ -29,7 +29,11 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 			if j == 0 {
 				number = fmt.Sprintf("%d.", i+1)
 			}
-			fmt.Fprintf(&b, "%3s %-*s  %-*s  %s\n", number, whoWidth, move.who, whatWidth, move.what, move.machines)
+			line := fmt.Sprintf("%3s %-*s  %-*s  %s", number, whoWidth, move.who, whatWidth, move.what, move.machines)
+			if step.Kind == plan.RemoveWorkers {
+				line = s.colored(red, line)
+			}
+			fmt.Fprintln(&b, line)
 		}
 		fmt.Fprintf(&b, "      %s\n", reason(step))
 		for _, change := range stepChanges(step) {
@@ -37,10 +41,22 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 		}
 	}
 	fmt.Fprintf(&b, "In all: %s.\n", total(p))
+	if removed := removed(p); removed != "" {
+		fmt.Fprintln(&b, s.colored(red, removed))
+	}
+	if len(p.Findings) > 0 {
+		fmt.Fprintln(&b, s.colored(red, refusedNow))
+		for _, finding := range p.Findings {
+			fmt.Fprintf(&b, "  %s: %s\n", finding.Check, finding.Reason)
+		}
+	}
 	notes(&b, p)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// refusedNow comes before what an upgrade would be refused for.
+const refusedNow = "In the current state of the cluster the upgrade would be refused:"
 
 func notes(b *strings.Builder, p plan.Plan) {
 	for _, note := range p.Notes {
@@ -139,6 +155,18 @@ func reason(step plan.Step) string {
 		return step.Reason + "; started at once, concurrent with the other steps"
 	}
 	return step.Reason
+}
+
+// removed says which worker node groups a plan removes; it is empty where it removes none.
+func removed(p plan.Plan) string {
+	var names []string
+	for _, group := range p.Removed() {
+		names = append(names, fmt.Sprintf("%s (%s)", group.Name, counted(group.MachinesRemoved, "machine")))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Worker node groups removed with all their machines: " + strings.Join(names, ", ") + "."
 }
 
 // total are the machines of all steps together.

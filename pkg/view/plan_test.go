@@ -112,6 +112,7 @@ In all: 3 worker machines added.
  1. md-0  removed  1 machine removed
       because
 In all: 1 worker machine removed.
+Worker node groups removed with all their machines: md-0 (1 machine).
 `},
 		"Detach, and what it means": {
 			func() plan.Plan {
@@ -230,18 +231,26 @@ In all: 2 worker machines replaced.
  4. old               removed              4 machines removed
       because
 In all: 3 control plane machines and 2 worker machines replaced; 1 worker machine added; 4 worker machines removed.
+Worker node groups removed with all their machines: old (4 machines).
 `,
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, style := range []view.Style{{}, {Color: true}} {
+			inColor := strings.Builder{}
+			for line := range strings.Lines(test.want) {
+				if strings.HasSuffix(line, " removed\n") && strings.Contains(line, " removed ") || strings.HasPrefix(line, "Worker node groups removed") {
+					line = "\x1b[31m" + strings.TrimSuffix(line, "\n") + "\x1b[0m\n"
+				}
+				inColor.WriteString(line)
+			}
+			for color, want := range map[bool]string{false: test.want, true: inColor.String()} {
 				var got strings.Builder
-				if err := style.Plan(&got, test.plan); err != nil {
+				if err := (view.Style{Color: color}).Plan(&got, test.plan); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(test.want, got.String()); diff != "" {
+				if diff := cmp.Diff(want, got.String()); diff != "" {
 					t.Errorf("plan (-want +got):\n%s", diff)
 				}
 			}

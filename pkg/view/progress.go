@@ -43,9 +43,13 @@ type Progress struct {
 	latest  state.Cluster
 	upgrade *upgrade // nil unless an upgrade is shown
 	have    bool
-	drawn   int // lines of the tree on the terminal
 	dirty   bool
-	said    map[string]string // part -> its last line
+	// drawn are the lines on the terminal that are drawn over, finished those that are to
+	// stay above them.
+	drawn, finished []string
+	// stepBegan is when the step under way began.
+	stepBegan time.Time
+	said      map[string]string // part -> its last line
 
 	stop chan struct{}
 	done chan struct{}
@@ -86,6 +90,7 @@ type upgrade struct {
 // change, with the index of the step under way.
 func (p *Progress) ShowUpgrade(plan plan.Plan, step int, cluster state.Cluster) {
 	p.mu.Lock()
+	p.finishSteps(plan, step)
 	p.upgrade = &upgrade{plan: plan, step: step}
 	p.mu.Unlock()
 	p.Show(cluster)
@@ -245,21 +250,41 @@ func (p *Progress) elapsed(now time.Time) time.Duration { return now.Sub(p.start
 // maxDrawn is how many parts are drawn, so that they fit a small terminal.
 const maxDrawn = 15
 
+// finishSteps notes the steps that were done since the last change, with the time that
+// they took together.
+func (p *Progress) finishSteps(plan plan.Plan, step int) {
+	now := time.Now()
+	if p.upgrade == nil || p.mode != Terminal {
+		p.stepBegan = now
+		return
+	}
+	for i := p.upgrade.step; i < step; i++ {
+		if plan.Steps[i].Concurrent {
+			continue // it was begun, and may last
+		}
+		p.finished = append(p.finished, fmt.Sprintf("%s step %d of %d: %s, %s", p.style.mark(done), i+1, len(plan.Steps), plan.Steps[i], now.Sub(p.stepBegan).Round(time.Second)))
+		p.stepBegan = now
+	}
+}
+
 func (p *Progress) redraw() {
 	if p.mode != Terminal || !p.dirty {
 		return
 	}
 	p.dirty = false
 	var b strings.Builder
-	if p.drawn > 0 {
+	if rows := p.style.rows(p.drawn); rows > 0 {
 		// The cursor may stand behind what was typed, as ^C.
-		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", p.drawn)
+		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", rows)
 	}
-	lines := p.block(time.Now())
-	for _, line := range lines {
-		fmt.Fprintln(&b, p.style.cut(line))
+	for _, line := range p.finished {
+		fmt.Fprintln(&b, line) // the terminal wraps it
 	}
-	p.drawn = len(lines)
+	p.finished = nil
+	p.drawn = p.style.wrapped(p.block(time.Now()))
+	for _, line := range p.drawn {
+		fmt.Fprintln(&b, line)
+	}
 	p.write(b.String())
 }
 
@@ -268,7 +293,7 @@ func (p *Progress) redraw() {
 func (p *Progress) block(now time.Time) []string {
 	var lines, settled []string
 	if title := p.title(); title != "" {
-		lines = append(lines, title)
+		lines = append(lines, p.bar()+title)
 	}
 	for _, part := range p.latest.Parts() {
 		mark := ofPart(part)
@@ -290,6 +315,18 @@ func (p *Progress) block(now time.Time) []string {
 		lines = append(lines, fmt.Sprintf("%s  waiting for %s", p.elapsed(now), waiting))
 	}
 	return lines
+}
+
+// barWidth is how many characters the bar of the steps has.
+const barWidth = 10
+
+// bar returns how many steps of an upgrade are done, as a bar.
+func (p *Progress) bar() string {
+	if p.upgrade == nil || p.upgrade.left {
+		return ""
+	}
+	full := barWidth * p.upgrade.step / len(p.upgrade.plan.Steps)
+	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full) + " "
 }
 
 // clusterEvent is the event for each change in mode JSON.

@@ -116,7 +116,8 @@ func TestProgressTerminal(t *testing.T) {
 }
 
 // TestProgressRedraw draws over what was drawn, from the beginning of its first line,
-// behind whatever was typed; lines that are too wide end in an ellipsis, colours apart.
+// behind whatever was typed; lines that are too wide are broken at spaces, colours apart,
+// and take more rows once the terminal is narrower.
 // Nothing of the terminal is set to another mode, which a killed program would leave so.
 func TestProgressRedraw(t *testing.T) {
 	t.Parallel()
@@ -133,8 +134,8 @@ func TestProgressRedraw(t *testing.T) {
 		p.Show(aDoneCluster(func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni", Applied: true}} }))
 		p.Close()
 		const (
-			first  = "\x1b[32m✓\x1b[0m control-plane v1.34.2: 1 of 1 machines re…\n0s  waiting for add-on cni: no ConfigMap of…\n"
-			second = "\r\x1b[2A\x1b[J\x1b[32m✓\x1b[0m control…\n"
+			first  = "\x1b[32m✓\x1b[0m control-plane v1.34.2: 1 of 1 machines\n    ready\n0s  waiting for add-on cni: no ConfigMap of\n    the name cni\n"
+			second = "\r\x1b[12A\x1b[J\x1b[32m✓\x1b[0m\n    control-plane\n    v1.34.2:\n    1 of 1\n    machines\n    ready\n"
 		)
 		if diff := cmp.Diff(first+second, got.String()); diff != "" {
 			t.Errorf("drawn (-want +got):\n%s", diff)

@@ -21,29 +21,54 @@ type Style struct {
 // colors are the codes that this package writes.
 var colors = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// cut ends a line that is wider than the terminal in an ellipsis, so that it stays
-// one line.
-func (s Style) cut(line string) string {
-	if s.Width == nil {
-		return line
+// visible returns how many columns a line takes that is not wrapped.
+func visible(line string) int {
+	return utf8.RuneCountInString(colors.ReplaceAllString(line, ""))
+}
+
+// wrapped breaks lines that are wider than the terminal at spaces. What is broken off is
+// indented.
+func (s Style) wrapped(lines []string) []string {
+	const indent = "    "
+	width := s.width()
+	if width <= len(indent) {
+		return lines
 	}
-	width := s.Width()
-	if width <= 0 || utf8.RuneCountInString(colors.ReplaceAllString(line, "")) <= width {
-		return line
-	}
-	var b strings.Builder
-	left := width - 1
-	for len(line) > 0 && left > 0 {
-		if code := colors.FindStringIndex(line); code != nil && code[0] == 0 {
-			b.WriteString(line[:code[1]])
-			line = line[code[1]:]
-			continue
+	var all []string
+	for _, line := range lines {
+		words := strings.Split(line, " ")
+		now := words[0]
+		for _, word := range words[1:] {
+			if next := now + " " + word; visible(next) <= width || strings.TrimSpace(now) == "" {
+				now = next
+				continue
+			}
+			all = append(all, now)
+			now = indent + word
 		}
-		r, size := utf8.DecodeRuneInString(line)
-		b.WriteRune(r)
-		line, left = line[size:], left-1
+		all = append(all, now)
 	}
-	return b.String() + "…"
+	return all
+}
+
+// rows returns how many rows of the terminal lines take, which may have become narrower
+// since they were written.
+func (s Style) rows(lines []string) int {
+	rows, width := 0, s.width()
+	for _, line := range lines {
+		rows++
+		if columns := visible(line); width > 0 && columns > width {
+			rows += (columns - 1) / width
+		}
+	}
+	return rows
+}
+
+func (s Style) width() int {
+	if s.Width == nil {
+		return 0
+	}
+	return s.Width()
 }
 
 const (

@@ -169,10 +169,16 @@ func TestProgressUpgradeTerminal(t *testing.T) {
 		show func(*view.Progress)
 		want string
 	}{
-		"upgrade": {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 1, upgrading(1, 1)) }, "step 2 of 2: md-0 from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n… md-0 v1.34.2: 1 of 2 machines updated, 2 serving\n0s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on\n"},
-		"done":    {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 2, upgrading(1, 2)) }, "all steps are done\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
-		"left":    {func(p *view.Progress) { p.ShowLeft(anUpgrade(), upgrading(1, 2)) }, "2 steps left: the control plane from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
-		"none":    {func(p *view.Progress) { p.ShowLeft(plan.Plan{}, upgrading(1, 2)) }, "✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
+		"upgrade": {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 1, upgrading(1, 1)) }, "█████░░░░░ step 2 of 2: md-0 from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n… md-0 v1.34.2: 1 of 2 machines updated, 2 serving\n0s  waiting for md-0: 1 of 2 machines updated to v1.34.2, 2 serving; it goes on\n"},
+		"done":    {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 2, upgrading(1, 2)) }, "██████████ all steps are done\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
+		"a step is done": {func(p *view.Progress) {
+			p.ShowUpgrade(anUpgrade(), 0, upgrading(0, 0))
+			time.Sleep(90 * time.Second) // passes at once in a bubble of synctest
+			p.ShowUpgrade(anUpgrade(), 1, upgrading(1, 0))
+		}, "░░░░░░░░░░ step 1 of 2: the control plane from v1.33.3 to v1.34.2\n… control-plane v1.34.2: 0 of 1 machines updated, 1 serving\n… md-0 v1.34.2: 0 of 2 machines updated, 2 serving\n0s  waiting for control-plane: 0 of 1 machines updated to v1.34.2, 1 serving; it goes on\n" +
+			"\r\x1b[4A\x1b[J✓ step 1 of 2: the control plane from v1.33.3 to v1.34.2, 1m30s\n█████░░░░░ step 2 of 2: md-0 from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n… md-0 v1.34.2: 0 of 2 machines updated, 2 serving\n1m30s  waiting for md-0: 0 of 2 machines updated to v1.34.2, 2 serving; it goes on\n"},
+		"left": {func(p *view.Progress) { p.ShowLeft(anUpgrade(), upgrading(1, 2)) }, "2 steps left: the control plane from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
+		"none": {func(p *view.Progress) { p.ShowLeft(plan.Plan{}, upgrading(1, 2)) }, "✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

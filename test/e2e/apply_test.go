@@ -74,6 +74,7 @@ MachineDeployment/applied-md-1
  4. md-1           removed             1 machine removed
       no longer in the spec
 In all: 1 control plane machine and 2 worker machines replaced; 1 worker machine added; 1 worker machine removed.
+Worker node groups removed with all their machines: md-1 (1 machine).
 `
 	expect(result{code: 2, stdout: plan}, run("plan", "upgrade", "-f", dir, "--detailed-exitcode", "--out", saved))
 	before := everything(t, namespace)

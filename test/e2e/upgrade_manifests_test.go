@@ -35,12 +35,20 @@ func TestUpgradeByManifests(t *testing.T) {
 		before := everything(t, namespace)
 		r := cli(t, 4, "upgrade", "cluster", "-n", namespace, "-f", file)
 		const by = `: conflict with "kubectl-client-side-apply" using `
-		want := "\nerror: other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts\n" +
-			"  KubeadmControlPlane/manifests spec.kubeadmConfigSpec.clusterConfiguration.dns.imageTag" + by + "controlplane.cluster.x-k8s.io/v1beta2\n" +
-			"  KubeadmControlPlane/manifests spec.kubeadmConfigSpec.clusterConfiguration.etcd.local.imageTag" + by + "controlplane.cluster.x-k8s.io/v1beta2\n" +
-			"  KubeadmControlPlane/manifests spec.version" + by + "controlplane.cluster.x-k8s.io/v1beta2\n" +
-			"  MachineDeployment/manifests-md-0 spec.template.spec.version" + by + "cluster.x-k8s.io/v1beta2\n" +
-			"  MachineDeployment/manifests-md-1 spec.template.spec.version" + by + "cluster.x-k8s.io/v1beta2\n"
+		conflicts := []string{
+			"KubeadmControlPlane/manifests spec.kubeadmConfigSpec.clusterConfiguration.dns.imageTag" + by + "controlplane.cluster.x-k8s.io/v1beta2",
+			"KubeadmControlPlane/manifests spec.kubeadmConfigSpec.clusterConfiguration.etcd.local.imageTag" + by + "controlplane.cluster.x-k8s.io/v1beta2",
+			"KubeadmControlPlane/manifests spec.version" + by + "controlplane.cluster.x-k8s.io/v1beta2",
+			"MachineDeployment/manifests-md-0 spec.template.spec.version" + by + "cluster.x-k8s.io/v1beta2",
+			"MachineDeployment/manifests-md-1 spec.template.spec.version" + by + "cluster.x-k8s.io/v1beta2",
+		}
+		want := "\nerror: other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts\n"
+		var findings []string
+		for _, conflict := range conflicts {
+			want += "  " + conflict + "\n"
+			findings = append(findings, "field-conflict: "+conflict)
+		}
+		assertFindings(t, namespace, file, findings...)
 		if !strings.HasSuffix(r.stderr, want) {
 			t.Errorf("stderr is %q, want the end %q", r.stderr, want)
 		}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -154,9 +155,29 @@ func pausedCluster(t *testing.T, namespace string, spec clusterSpec) {
 	file := spec.path(t)
 	setPaused(t, namespace, "refused", true)
 	refused(t, 3, namespace, file, cannot+"  paused: Cluster/refused is paused, so Cluster API would do nothing: set spec.paused to false\n")
+	assertFindings(t, namespace, file, "paused: Cluster/refused is paused, so Cluster API would do nothing: set spec.paused to false")
 	allowed(t, namespace, file, "--skip-preflight", "paused")
 	setPaused(t, namespace, "refused", false)
+	assertFindings(t, namespace, file)
 	allowed(t, namespace, file)
+}
+
+// assertFindings compares what a plan says that the upgrade would be refused for.
+func assertFindings(t *testing.T, namespace, file string, want ...string) {
+	t.Helper()
+	var p struct {
+		Findings []struct{ Check, Reason string }
+	}
+	if err := json.Unmarshal([]byte(cli(t, 0, "plan", "upgrade", "-n", namespace, "-f", file, "-o", "json").stdout), &p); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, finding := range p.Findings {
+		got = append(got, finding.Check+": "+finding.Reason)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings of the plan (-want +got):\n%s", diff)
+	}
 }
 
 const cannot = "error: cluster refused/refused cannot be upgraded in its current state; --skip-preflight NAME skips a check\n"

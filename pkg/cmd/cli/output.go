@@ -17,6 +17,8 @@ const (
 	OutputText = "text"
 	OutputJSON = "json"
 	OutputYAML = "yaml"
+	// OutputMarkdown is that of commands that have something for a pull request.
+	OutputMarkdown = "markdown"
 )
 
 // Lossy keeps the error of what cobra writes, helps and completions, and of events:

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 // New returns the command plan.
@@ -101,7 +102,7 @@ func upgrade(a *cli.App) *cobra.Command {
 		Short: "Show what 'upgrade cluster' would do, step by step; nothing is changed",
 		Example: `  clusterctl-x plan upgrade -f cluster.yaml
   clusterctl-x plan upgrade -f cluster.yaml --from old.yaml
-  clusterctl-x plan upgrade -f cluster.yaml --out plan.json`,
+  clusterctl-x plan upgrade -f cluster.yaml --out plan.json --detailed-exitcode -o markdown`,
 		Args: cli.NoArgs,
 		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
 			changes, err := o.run(ctx)
@@ -112,6 +113,7 @@ func upgrade(a *cli.App) *cobra.Command {
 		}),
 	}
 	cli.AddFiles(cmd, &o.files)
+	a.AddOutput(cmd, cli.Formats{Names: []string{cli.OutputText, cli.OutputJSON, cli.OutputYAML, cli.OutputMarkdown}, Usage: "; markdown is for the comment on a pull request"})
 	o.addScope(cmd)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster, instead of a live one; no management cluster is contacted")
 	a.AddExtensionCertificate(cmd)
@@ -174,6 +176,9 @@ func (o *upgradeOptions) show(u lifecycle.Upgrade) error {
 		}
 		o.Say("plan written to %s%s", o.out, reading)
 	}
+	if o.Options.Output == cli.OutputMarkdown {
+		return view.Markdown(o.Out, u.Plan)
+	}
 	return o.Print(u.Plan, func() error { return o.Style(o.Out).Plan(o.Out, u.Plan) })
 }
 
@@ -181,8 +186,11 @@ func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 	if o.From != "" {
 		return o.Between(ctx, o.App)
 	}
-	_, u, err := o.Live(ctx, o.App)
-	return u, err
+	service, u, err := o.Live(ctx, o.App)
+	if err != nil {
+		return u, err
+	}
+	return service.Review(ctx, u)
 }
 
 // save writes the plan, all of it or nothing. What it returns has no path, since the
