@@ -22,6 +22,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/hold"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/serve"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/upgrade"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/validate"
@@ -77,7 +78,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), get.New(a), generate.New(a),
-		hold.New(a), hold.NewRelease(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
+		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
 	)
 	cli.HoldOthers(root)
 	addHelpers(a, root)

@@ -19,7 +19,8 @@ func rename(t *testing.T, from, to string) {
 
 // TestApply: the pipeline of a repository of cluster specs. apply creates what is not
 // there, diff and plan say with their exit codes whether there is anything to do, and a
-// saved plan is enough to carry it out.
+// saved plan is enough to carry it out. A restart
+// replaces machines and changes no spec.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, shared, "apply")
@@ -87,5 +88,22 @@ Worker node groups removed with all their machines: md-1 (1 machine).
 		t.Fatalf("%+v", upgraded)
 	}
 	assertMachines(t, shared, namespace, "applied", "control-plane v1.35.4", "md-0 v1.35.4", "md-0 v1.35.4")
+	expect(result{}, run("diff", "-f", dir))
+
+	machines := names(t, shared, namespace, "applied")
+	restarted := run("rollout", "restart", "applied", "--worker-node-groups", "md-0")
+	if restarted.code != 0 || !strings.HasPrefix(restarted.stdout, "cluster apply/applied is ready after ") {
+		t.Fatalf("%+v", restarted)
+	}
+	var kept []string
+	for name := range names(t, shared, namespace, "applied") {
+		if _, was := machines[name]; was {
+			kept = append(kept, name)
+		}
+	}
+	if len(kept) != 1 || strings.Contains(kept[0], "md-0") {
+		t.Errorf("machines that are no others after the restart of md-0: %q, want the one of the control plane", kept)
+	}
+	expect(result{code: 3, stderr: "error: cluster apply/applied has no worker node group md-9; it has md-0\n"}, run("rollout", "restart", "applied", "--worker-node-groups", "md-9"))
 	expect(result{}, run("diff", "-f", dir))
 }

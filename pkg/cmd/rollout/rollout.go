@@ -1,0 +1,57 @@
+// Package rollout replaces machines of clusters.
+package rollout
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+)
+
+// defaultTimeout is the default of --timeout.
+const defaultTimeout = time.Hour
+
+// New returns the command rollout.
+func New(a *cli.App) *cobra.Command {
+	var o lifecycle.RestartOptions
+	wait := true
+	cmd := &cobra.Command{
+		Use:   "restart NAME --worker-node-groups NAMES | --control-plane",
+		Short: "Replace the machines of worker node groups or of the control plane at the same version",
+		Long: `Replace the machines of worker node groups or of the control plane at the same
+version, as 'kubectl rollout restart' does with the Pods of a Deployment.
+
+Cluster API replaces all machines that exist now, as in an upgrade: it makes a new one
+before it removes an old one. The spec of the cluster does not change.`,
+		Example: `  clusterctl-x rollout restart prod --worker-node-groups md-0
+  clusterctl-x rollout restart prod --control-plane --wait=false`,
+		Args:              cli.OneName,
+		ValidArgsFunction: a.CompleteClusters,
+		RunE: a.Within(defaultTimeout, func(ctx context.Context, args []string) error {
+			if !o.ControlPlane && len(o.Groups) == 0 {
+				return cli.Usagef("name the machines to replace: --worker-node-groups, --control-plane or both")
+			}
+			service, err := a.Service(ctx)
+			if err != nil {
+				return err
+			}
+			key := service.Key(args[0], "")
+			if err := service.Restart(ctx, key, o); err != nil {
+				return err
+			}
+			if !wait {
+				return a.Result("cluster %s: Cluster API replaces the machines; 'clusterctl-x watch cluster %s -n %s' shows its progress", key, key.Name, key.Namespace)
+			}
+			return watch.UntilReady(ctx, a, service, key, watch.Waiting{GoesOn: "replacing machines of"})
+		}),
+	}
+	cmd.Flags().BoolVar(&o.ControlPlane, "control-plane", false, "replace the machines of the control plane")
+	cmd.Flags().StringSliceVar(&o.Groups, "worker-node-groups", nil, "replace the machines of these worker node groups, comma-separated")
+	cmd.Flags().BoolVar(&wait, "wait", true, "wait until the new machines are ready and the old ones are gone")
+	cli.AddTakeOver(cmd, &o.TakeOver)
+	return cli.Group("rollout", "Replace machines of a cluster", cmd)
+}
