@@ -126,7 +126,7 @@ func Unready(class *clusterv1.ClusterClass) string {
 // ClustersOf returns the clusters of a ClusterClass in all namespaces, sorted by
 // namespace and name.
 func (c *Client) ClustersOf(ctx context.Context, class client.ObjectKey) ([]state.Cluster, error) {
-	all, err := c.Clusters(ctx, metav1.NamespaceAll)
+	all, err := c.Clusters(ctx, Filter{})
 	if err != nil {
 		return nil, err
 	}

@@ -26,10 +26,13 @@ func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Clust
 	return cluster, true, nil
 }
 
-// Clusters returns the state of every cluster in a namespace, or in all of
-// them where it is empty, sorted by namespace and name.
-func (c *Client) Clusters(ctx context.Context, namespace string) ([]state.Cluster, error) {
-	clusters, err := observe.Clusters(ctx, c.Client, namespace)
+// Filter chooses clusters.
+type Filter = observe.Filter
+
+// Clusters returns the states of the clusters that a filter chooses, sorted by namespace
+// and name.
+func (c *Client) Clusters(ctx context.Context, filter Filter) ([]state.Cluster, error) {
+	clusters, _, err := observe.Clusters(ctx, c.Client, c.Client, filter)
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("listing clusters: %w", err))
 	}

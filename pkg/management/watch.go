@@ -47,11 +47,57 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(clus
 	if _, _, err := c.Observe(ctx, key); err != nil {
 		return unlessEnded(ctx, err)
 	}
+	return c.follow(ctx, fmt.Sprintf("cluster %s", key), c.cacheOptions(key), func(ctx context.Context, informers client.Reader) (glance, error) {
+		now, exists, unwatched, err := c.look(ctx, informers, key)
+		if err != nil {
+			return glance{}, err
+		}
+		v, err := seen(now, exists)
+		if err != nil {
+			return glance{}, seenError{err}
+		}
+		return glance{done: v.done, unwatched: unwatched, again: v.wake(c.opts().Clock)}, nil
+	})
+}
+
+// WatchClusters calls seen with the states of the clusters that a filter chooses, first as
+// they are and then after each change, until seen returns an error or ctx ends. When the
+// deadline of ctx passes, the error is ErrTimeout.
+func (c *Client) WatchClusters(ctx context.Context, filter Filter, seen func([]state.Cluster) error) error {
+	if _, err := c.Clusters(ctx, filter); err != nil {
+		return unlessEnded(ctx, err)
+	}
+	return c.follow(ctx, "clusters", c.cacheOptionsOf(filter), func(ctx context.Context, informers client.Reader) (glance, error) {
+		clusters, unwatched, err := observe.Clusters(ctx, informers, c.Client, filter)
+		if err != nil {
+			return glance{}, c.explain(ctx, fmt.Errorf("watching clusters: %w", err))
+		}
+		if err := seen(clusters); err != nil {
+			return glance{}, seenError{err}
+		}
+		return glance{unwatched: c.unwatched(unwatched)}, nil
+	})
+}
+
+// glance is what one look at the management cluster gives.
+type glance struct {
+	done bool
+	// unwatched and again signal when to look again though nothing that is watched changed;
+	// nil for never.
+	unwatched, again <-chan time.Time
+}
+
+// seenError is an error of the function that clusters are shown to.
+type seenError struct{ error }
+
+// follow calls look with a cache of what the options choose, at once and after each
+// change, until look is done or fails, or ctx ends. What is watched is for messages.
+func (c *Client) follow(ctx context.Context, what string, options cache.Options, look func(context.Context, client.Reader) (glance, error)) error {
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	informers, changed, err := c.inform(watchCtx, key)
+	informers, changed, err := c.inform(watchCtx, options)
 	if err != nil {
-		return unlessEnded(ctx, c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err)))
+		return unlessEnded(ctx, c.explain(ctx, fmt.Errorf("watching %s: %w", what, err)))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- informers.Start(watchCtx) }()
@@ -59,22 +105,24 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(clus
 		return timedOut(ctx)
 	}
 	for {
-		now, exists, unwatched, err := c.look(watchCtx, informers, key)
+		g, err := look(watchCtx, informers)
+		if seen := (seenError{}); errors.As(err, &seen) {
+			return seen.error
+		}
 		if err != nil {
 			return unlessEnded(ctx, err)
 		}
-		v, err := seen(now, exists)
-		if v.done || err != nil {
-			return err
+		if g.done {
+			return nil
 		}
 		select {
 		case <-changed:
-		case <-unwatched:
-		case <-v.wake(c.opts().Clock):
+		case <-g.unwatched:
+		case <-g.again:
 		case <-ctx.Done():
 			return timedOut(ctx)
 		case err := <-ended:
-			return unlessEnded(ctx, fmt.Errorf("watching cluster %s ended: %w", key, err))
+			return unlessEnded(ctx, fmt.Errorf("watching %s ended: %w", what, err))
 		}
 	}
 }
@@ -96,10 +144,7 @@ func (c *Client) look(ctx context.Context, informers client.Reader, key client.O
 	if err != nil {
 		return state.Cluster{}, true, nil, c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
 	}
-	var again <-chan time.Time
-	if unwatched {
-		again = c.opts().Clock.After(otherInterval)
-	}
+	again := c.unwatched(unwatched)
 	if now.Topology != nil && now.Done() {
 		// The kinds are watched apart, and Cluster API changes one after the other: what
 		// looks done may be what was before.
@@ -109,18 +154,23 @@ func (c *Client) look(ctx context.Context, informers client.Reader, key client.O
 	return now, true, again, nil
 }
 
-// inform returns a cache of what a cluster is read from, and signals of its changes.
-func (c *Client) inform(ctx context.Context, key client.ObjectKey) (cache.Cache, <-chan struct{}, error) {
-	options := c.cacheOptions(key)
+// unwatched signals when to look again, if a control plane is not watched.
+func (c *Client) unwatched(is bool) <-chan time.Time {
+	if !is {
+		return nil
+	}
+	return c.opts().Clock.After(otherInterval)
+}
+
+// inform returns a cache of what clusters are read from, and signals of its changes.
+func (c *Client) inform(ctx context.Context, options cache.Options) (cache.Cache, <-chan struct{}, error) {
 	options.NewInformer = loggingTo(klog.FromContext(ctx))
 	informers, err := cache.New(c.config, options)
 	if err != nil {
 		return nil, nil, err
 	}
 	changed := make(chan struct{}, 1)
-	for _, kind := range []client.Object{
-		&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &addonsv1.ClusterResourceSet{},
-	} {
+	for _, kind := range append(objectKinds(), &clusterv1.Cluster{}) {
 		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 		if err != nil {
 			return nil, nil, err
@@ -155,22 +205,38 @@ func loggingTo(logger klog.Logger) func(toolscache.ListerWatcher, runtime.Object
 // whose kind is not watched.
 const otherInterval = 5 * time.Second
 
+// objectKinds are the kinds that the state of a cluster is read from, besides the Cluster.
+func objectKinds() []client.Object {
+	return []client.Object{
+		&controlplanev1.KubeadmControlPlane{}, &clusterv1.MachineDeployment{}, &clusterv1.MachineSet{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &addonsv1.ClusterResourceSet{},
+	}
+}
+
+// cacheOptions are those of a cache of one cluster.
 func (c *Client) cacheOptions(key client.ObjectKey) cache.Options {
-	ofCluster := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{clusterv1.ClusterNameLabel: key.Name})}
+	ofCluster := labels.SelectorFromSet(labels.Set{clusterv1.ClusterNameLabel: key.Name})
+	return c.cacheOf(key.Namespace, cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", key.Name)}, ofCluster)
+}
+
+// cacheOptionsOf are those of a cache of the clusters that a filter chooses. The objects of
+// a cluster do not have its labels, so that those of other clusters are in it too.
+func (c *Client) cacheOptionsOf(filter Filter) cache.Options {
+	return c.cacheOf(filter.Namespace, cache.ByObject{Label: filter.Selector}, nil)
+}
+
+// cacheOf returns the options of a cache of Clusters, and of other objects by their labels,
+// in a namespace or in all of them where it is empty.
+func (c *Client) cacheOf(namespace string, clusters cache.ByObject, others labels.Selector) cache.Options {
+	byObject := map[client.Object]cache.ByObject{&clusterv1.Cluster{}: clusters}
+	for _, kind := range objectKinds() {
+		byObject[kind] = cache.ByObject{Label: others}
+	}
 	return cache.Options{
 		Scheme:            c.scheme,
 		Mapper:            c.RESTMapper(),
-		DefaultNamespaces: map[string]cache.Config{key.Namespace: {}},
+		DefaultNamespaces: map[string]cache.Config{namespace: {}},
 		DefaultTransform:  cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			&controlplanev1.KubeadmControlPlane{}: ofCluster,
-			&clusterv1.Cluster{}:                  {Field: fields.OneTermEqualSelector("metadata.name", key.Name)},
-			&clusterv1.MachineDeployment{}:        ofCluster,
-			&clusterv1.MachineSet{}:               ofCluster,
-			&clusterv1.Machine{}:                  ofCluster,
-			&clusterv1.MachinePool{}:              ofCluster,
-			&addonsv1.ClusterResourceSet{}:        ofCluster,
-		},
+		ByObject:          byObject,
 	}
 }
 

@@ -1,27 +1,137 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
+
+	"github.com/liggitt/tabwriter"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Table writes one line for each cluster.
-func (s Style) Table(w io.Writer, clusters []state.Cluster, now time.Time) error {
-	var b strings.Builder
-	b.WriteString("NAMESPACE\tNAME\tPHASE\tVERSION\tCONTROL PLANE\tWORKERS\tPINNED OR BEHIND\tAGE\n")
-	for _, c := range clusters {
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Namespace, c.Name, phase(c), c.ControlPlane.Version,
-			serving(c.ControlPlane), serving(c.WorkerNodeGroups...), apart(c), age(c.Created, now))
-	}
-	return align(w, b.String(), 3)
+// Listed is a cluster in a list.
+type Listed struct {
+	state.Cluster
+	// Gone is true where the cluster no longer exists; the rest is its last state.
+	Gone bool `json:"gone,omitempty"`
 }
+
+// Columns are the columns of a table of clusters.
+type Columns string
+
+// Columns of tables.
+const (
+	FewColumns Columns = "few"
+	AllColumns Columns = "all" // also what a fleet is compared by
+)
+
+// ClusterTable writes clusters as rows of a table, and later on those that changed as
+// further rows, as 'kubectl get --watch' does.
+type ClusterTable struct {
+	table   *tabwriter.Writer
+	columns Columns
+	headed  bool
+	// last has the last row of each cluster without its age.
+	last map[string]string
+}
+
+// NewClusterTable returns a table without rows.
+func NewClusterTable(w io.Writer, columns Columns) *ClusterTable {
+	return &ClusterTable{table: tabwriter.NewWriter(w, 0, 0, columnSpacing, ' ', tabwriter.RememberWidths), columns: columns, last: map[string]string{}}
+}
+
+// Write adds rows. A cluster whose row would be the last one again gets none.
+func (t *ClusterTable) Write(clusters []Listed, now time.Time) error {
+	var rows strings.Builder
+	for _, cluster := range clusters {
+		key := cluster.Namespace + "/" + cluster.Name
+		row := t.row(cluster, "")
+		if last, shown := t.last[key]; shown && last == row {
+			continue
+		}
+		t.last[key] = row
+		if cluster.Gone {
+			delete(t.last, key)
+		}
+		rows.WriteString(t.row(cluster, age(cluster.Created, now)))
+	}
+	if rows.Len() > 0 && !t.headed {
+		t.headed = true
+		if _, err := io.WriteString(t.table, t.header()); err != nil {
+			return err
+		}
+	}
+	if _, err := io.WriteString(t.table, rows.String()); err != nil {
+		return err
+	}
+	return t.table.Flush()
+}
+
+// Names writes clusters as kubectl does with -o name.
+func Names(w io.Writer, clusters []Listed) error {
+	var lines strings.Builder
+	for _, cluster := range clusters {
+		lines.WriteString("cluster/" + cluster.Name + "\n")
+	}
+	_, err := io.WriteString(w, lines.String())
+	return err
+}
+
+func (t *ClusterTable) header() string {
+	header := "NAMESPACE\tNAME\tPHASE\tVERSION\tCONTROL PLANE\tWORKERS\tPINNED OR BEHIND\tAGE"
+	if t.columns == AllColumns {
+		header += "\tOLDEST WORKER\tCLASS\tWAITING FOR"
+	}
+	return header + "\n"
+}
+
+func (t *ClusterTable) row(c Listed, age string) string {
+	cells := []string{c.Namespace, c.Name, phase(c), c.ControlPlane.Version.String(), serving(c.ControlPlane), serving(c.WorkerNodeGroups...), apart(c.Cluster), age}
+	if t.columns == AllColumns {
+		cells = append(cells, oldestWorker(c.Cluster), class(c.Cluster), waiting(c))
+	}
+	return strings.Join(cells, "\t") + "\n"
+}
+
+// none is written where there is no value.
+const none = "-"
+
+// oldestWorker is the oldest version that a machine or node of a worker node group has.
+func oldestWorker(c state.Cluster) string {
+	var versions []v1alpha1.Version
+	for _, group := range c.WorkerNodeGroups {
+		if oldest := group.Oldest(); !oldest.IsZero() {
+			versions = append(versions, oldest)
+		}
+	}
+	if len(versions) == 0 {
+		return none
+	}
+	return slices.MinFunc(versions, v1alpha1.Version.Compare).String()
+}
+
+// class is the ClusterClass of a cluster, with its namespace where that is another one.
+func class(c state.Cluster) string {
+	if c.Topology == nil {
+		return none
+	}
+	return strings.TrimPrefix(c.Topology.Class, c.Namespace+"/")
+}
+
+func waiting(c Listed) string {
+	if c.Gone {
+		return none
+	}
+	return cmp.Or(c.Waiting(), none)
+}
+
+// columnSpacing is the number of spaces between columns, as in kubectl.
+const columnSpacing = 3
 
 // align writes lines in columns, which tabs separate, with some spaces between.
 func align(w io.Writer, lines string, spaces int) error {
@@ -72,7 +182,7 @@ func apart(c state.Cluster) string {
 	}
 	switch {
 	case len(names) == 0:
-		return "-"
+		return none
 	case len(names) <= maxApart:
 		return strings.Join(names, ", ")
 	}
@@ -100,8 +210,10 @@ func stays(c state.Cluster, group state.Part) string {
 }
 
 // phase returns the phase of a cluster, with its pause.
-func phase(c state.Cluster) string {
+func phase(c Listed) string {
 	switch {
+	case c.Gone:
+		return "Gone"
 	case c.Pause != nil:
 		return c.Phase + ", paused to " + c.Pause.Why
 	case c.Paused:

@@ -82,6 +82,7 @@ func tiers() map[tier]map[string]string {
 			"TestPinKilled":                           "with a class: a kill in the middle of detach and return",
 			"TestFailures":                            "the embedded management cluster breaks and recovers",
 			"TestTwoInstances":                        "two embedded management clusters side by side",
+			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
 		},
 		long: {
 			"TestManySpecsThatValidateAccepts": "API server: 500 random specs",

@@ -54,6 +54,8 @@ type App struct {
 	Options Options
 	// Lossy is Out for those who drop the errors of what they write.
 	Lossy *Lossy
+	// render is for formats of --output with a template.
+	render render
 }
 
 // New returns an App with the given streams.

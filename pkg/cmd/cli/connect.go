@@ -213,7 +213,7 @@ func (a *App) CompleteClusters(cmd *cobra.Command, args []string, _ string) ([]s
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	clusters, err := connection.Clusters(ctx, connection.Namespace)
+	clusters, err := connection.Clusters(ctx, management.Filter{Namespace: connection.Namespace})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

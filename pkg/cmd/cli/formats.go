@@ -21,12 +21,18 @@ const (
 
 // Formats are the output formats of a command.
 type Formats struct {
-	// Names of the formats, the default first.
+	// Names of the formats, the default first; those with a template are written as
+	// jsonpath=TEMPLATE.
 	Names []string
 	// Usage follows the names in the help of the flag.
 	Usage string
 	// Remedy is what an error about another format says in addition.
 	Remedy string
+}
+
+// ListFormats are those of commands that list something.
+func ListFormats(names ...string) Formats {
+	return Formats{Names: append(names, outputJSONPath+"TEMPLATE", outputGoTemplate+"TEMPLATE", outputCustomColumns+"HEADER:PATH,...")}
 }
 
 // AddOutput gives a command output formats of its own.
@@ -56,7 +62,7 @@ func (a *App) checkOutput(cmd *cobra.Command) error {
 	if !flag.Changed {
 		return nil
 	}
-	if !slices.Contains(formats, format) {
+	if !slices.ContainsFunc(formats, func(name string) bool { return is(format, name) }) {
 		err := fmt.Errorf("--output must be one of %s, not %q", strings.Join(formats, ", "), format)
 		if len(formats) == 1 {
 			err = fmt.Errorf("--output must be %s, not %q", formats[0], format)
@@ -66,5 +72,17 @@ func (a *App) checkOutput(cmd *cobra.Command) error {
 		}
 		return err
 	}
-	return nil
+	render, err := parseTemplate(format)
+	a.render = render
+	return err
+}
+
+// is reports whether a value of the flag has the format of a name.
+func is(value, name string) bool {
+	prefix, _, template := strings.Cut(name, "=")
+	if !template {
+		return value == name
+	}
+	argument, has := strings.CutPrefix(value, prefix+"=")
+	return has && argument != ""
 }

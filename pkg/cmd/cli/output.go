@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,13 +13,15 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// Values of --output.
+// Values of --output. Every command has the first three.
 const (
 	OutputText = "text"
 	OutputJSON = "json"
 	OutputYAML = "yaml"
 	// OutputMarkdown is that of commands that have something for a pull request.
 	OutputMarkdown = "markdown"
+	OutputWide     = "wide"
+	OutputName     = "name"
 )
 
 // Lossy keeps the error of what cobra writes, helps and completions, and of events:
@@ -52,10 +55,11 @@ func Document(kind string, data any) any {
 	}{v1alpha1.APIVersion, kind, data}
 }
 
-// Print writes a result: as text by the given function, else as data.
+// Print writes a result: as text by the given function, which knows whether it is to be
+// short or wide, else as data.
 func (a *App) Print(data any, text func() error) error {
 	switch a.Options.Output {
-	case OutputText:
+	case OutputText, OutputWide, OutputName:
 		return text()
 	case OutputJSON:
 		encoder := json.NewEncoder(a.Out)
@@ -69,8 +73,49 @@ func (a *App) Print(data any, text func() error) error {
 		_, err = a.Out.Write(out)
 		return err
 	default:
-		return fmt.Errorf("no output %q", a.Options.Output)
+		return a.printTemplate(data)
 	}
+}
+
+// PrintEvents writes results of which more may follow: as text by the given function, else
+// each as data, JSON on a line of its own and YAML as a document of its own.
+func (a *App) PrintEvents(events []any, text func() error) error {
+	switch a.Options.Output {
+	case OutputText, OutputWide, OutputName:
+		return text()
+	}
+	for _, event := range events {
+		if err := a.printEvent(event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *App) printEvent(event any) error {
+	switch a.Options.Output {
+	case OutputJSON:
+		return json.NewEncoder(a.Out).Encode(event)
+	case OutputYAML:
+		if err := a.Write("---\n"); err != nil {
+			return err
+		}
+	}
+	return a.Print(event, nil)
+}
+
+// printTemplate writes all of a result with the template of --output, or nothing.
+func (a *App) printTemplate(data any) error {
+	document, err := generic(data)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := a.render(&out, document); err != nil {
+		return fmt.Errorf("writing the result as --output says: %w; the template is about the document that -o json writes", err)
+	}
+	_, err = out.WriteTo(a.Out)
+	return err
 }
 
 // Result writes the one line that a command without other data ends with; as

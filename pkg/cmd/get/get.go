@@ -2,9 +2,7 @@
 package get
 
 import (
-	"cmp"
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,38 +13,6 @@ import (
 // New returns the command get.
 func New(a *cli.App) *cobra.Command {
 	return cli.Group("get", "List clusters, or get a kubeconfig", clusters(a), kubeconfig(a))
-}
-
-func clusters(a *cli.App) *cobra.Command {
-	var all bool
-	cmd := &cobra.Command{
-		Use:   "clusters",
-		Short: "List the clusters of a namespace",
-		Args:  cli.NoArgs,
-		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
-			connection, err := a.Connect(ctx)
-			if err != nil {
-				return err
-			}
-			namespace := connection.Namespace
-			if all {
-				namespace = ""
-			}
-			clusters, err := connection.Clusters(ctx, namespace)
-			if err != nil {
-				return err
-			}
-			return a.Print(cli.Document("ClusterList", clusters), func() error {
-				if len(clusters) == 0 {
-					a.Say("no clusters in %s", cmp.Or(namespace, "any namespace"))
-					return nil
-				}
-				return a.Style(a.Out).Table(a.Out, clusters, time.Now())
-			})
-		}),
-	}
-	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list the clusters of all namespaces")
-	return cmd
 }
 
 func kubeconfig(a *cli.App) *cobra.Command {

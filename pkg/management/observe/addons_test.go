@@ -37,7 +37,7 @@ func TestClustersHaveTheirAddOns(t *testing.T) {
 		}
 		return nil
 	}})
-	clusters, err := Clusters(t.Context(), c, "")
+	clusters, _, err := Clusters(t.Context(), c, c, Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -32,21 +33,39 @@ func Cluster(ctx context.Context, watched client.Reader, live client.Client, key
 	return snapshot.state(), snapshot.other != nil, nil
 }
 
-// Clusters returns the states of the clusters of a namespace, or of all of them where it
-// is empty, sorted by namespace and name.
-func Clusters(ctx context.Context, live client.Client, namespace string) ([]state.Cluster, error) {
-	snapshots, err := readAll(ctx, live, namespace)
-	if err != nil {
-		return nil, err
+// Filter chooses clusters.
+type Filter struct {
+	// Namespace is empty for all namespaces.
+	Namespace string
+	// Selector is nil for clusters of whatever labels.
+	Selector labels.Selector
+}
+
+func (f Filter) options() []client.ListOption {
+	options := []client.ListOption{client.InNamespace(f.Namespace)}
+	if f.Selector != nil {
+		options = append(options, client.MatchingLabelsSelector{Selector: f.Selector})
 	}
-	clusters := make([]state.Cluster, len(snapshots))
+	return options
+}
+
+// Clusters returns the states of the clusters that a filter chooses, sorted by namespace
+// and name, and whether one of them has a control plane that watched does not cover.
+// watched and live are those of Cluster.
+func Clusters(ctx context.Context, watched client.Reader, live client.Client, filter Filter) (clusters []state.Cluster, unwatched bool, err error) {
+	snapshots, err := readAll(ctx, watched, filter)
+	if err != nil {
+		return nil, false, err
+	}
+	clusters = make([]state.Cluster, len(snapshots))
 	for i, snapshot := range snapshots {
 		if err := snapshot.readRest(ctx, live); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		clusters[i] = snapshot.state()
+		unwatched = unwatched || snapshot.other != nil
 	}
-	return clusters, nil
+	return clusters, unwatched, nil
 }
 
 // snapshot holds the objects that the state of a cluster is read from.
@@ -84,17 +103,17 @@ func read(ctx context.Context, reader client.Reader, key client.ObjectKey) (snap
 	return snapshots[0], nil
 }
 
-// readAll reads the objects of all clusters of a namespace, or of all of them
-// where it is empty, with one request for each kind.
-func readAll(ctx context.Context, reader client.Reader, namespace string) ([]snapshot, error) {
+// readAll reads the objects of the clusters that a filter chooses, with one request for
+// each kind.
+func readAll(ctx context.Context, reader client.Reader, filter Filter) ([]snapshot, error) {
 	var clusters clusterv1.ClusterList
-	if err := reader.List(ctx, &clusters, client.InNamespace(namespace)); err != nil {
+	if err := reader.List(ctx, &clusters, filter.options()...); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(clusters.Items, func(a, b clusterv1.Cluster) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	return readOthers(ctx, reader, clusters.Items, client.InNamespace(namespace), client.HasLabels{clusterv1.ClusterNameLabel})
+	return readOthers(ctx, reader, clusters.Items, client.InNamespace(filter.Namespace), client.HasLabels{clusterv1.ClusterNameLabel})
 }
 
 // readOthers reads everything but the Clusters, and gives each its own.

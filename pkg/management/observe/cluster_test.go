@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -359,7 +361,7 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 		}
 		return nil
 	}})
-	got, err := Clusters(t.Context(), connection, "")
+	got, unwatched, err := Clusters(t.Context(), connection, connection, Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,6 +374,33 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 	want[0].Others = []state.Other{{Object: "Machine/z", Version: v1alpha1.MustParseVersion("v1.32.1")}, {Object: "MachinePool/z"}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
 		t.Errorf("clusters (-want +got):\n%s", diff)
+	}
+	if unwatched {
+		t.Error("a control plane of kubeadm counts as one that is not watched")
+	}
+}
+
+// TestFilter: the labels are those of Clusters, and the objects of a cluster do not have
+// them.
+func TestFilter(t *testing.T) {
+	t.Parallel()
+	got := map[string]string{}
+	connection := interceptor.NewClient(nil, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+		var all client.ListOptions
+		all.ApplyOptions(options)
+		got[reflect.TypeOf(into).Elem().Name()] = all.Namespace + " " + all.LabelSelector.String()
+		return nil
+	}})
+	if _, _, err := Clusters(t.Context(), connection, connection, Filter{Namespace: "team", Selector: labels.SelectorFromSet(labels.Set{"stage": "test"})}); err != nil {
+		t.Fatal(err)
+	}
+	const ofClusters = "team cluster.x-k8s.io/cluster-name"
+	want := map[string]string{
+		"ClusterList": "team stage=test", "KubeadmControlPlaneList": ofClusters, "MachineDeploymentList": ofClusters, "MachineSetList": ofClusters,
+		"MachineList": ofClusters, "MachinePoolList": ofClusters, "ClusterResourceSetList": ofClusters,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 

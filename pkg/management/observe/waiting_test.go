@@ -107,7 +107,8 @@ func recorded(t *testing.T, file string) state.Cluster {
 		}
 		return meta.SetList(into, found)
 	}
-	clusters, err := Clusters(t.Context(), interceptor.NewClient(nil, interceptor.Funcs{List: list}), "")
+	connection := interceptor.NewClient(nil, interceptor.Funcs{List: list})
+	clusters, _, err := Clusters(t.Context(), connection, connection, Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

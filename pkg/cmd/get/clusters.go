@@ -1,0 +1,164 @@
+package get
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
+)
+
+type clustersOptions struct {
+	*cli.App
+	all, watch bool
+	selector   string
+}
+
+func clusters(a *cli.App) *cobra.Command {
+	o := clustersOptions{App: a}
+	cmd := &cobra.Command{
+		Use:     "clusters [NAME...]",
+		Aliases: []string{"cluster"},
+		Short:   "List the clusters of a namespace, or those of these names",
+		Long: `List the clusters of a namespace, or those of these names.
+
+Templates are about the document that -o json writes: {.data[*].name} are the names of
+several clusters, {.data.name} is that of the one that was asked for by its name. The
+paths of custom-columns begin at a cluster.
+
+With --watch each row is written again when it changes; a cluster that was deleted, or
+lost the labels of --selector, has the phase Gone.`,
+		Example: `  clusterctl-x get clusters -A
+  clusterctl-x get clusters -l team=payments -o wide --watch
+  clusterctl-x get cluster prod -o jsonpath='{.data.controlPlane.version}'
+  clusterctl-x get clusters -o custom-columns=NAME:.name,VERSION:.controlPlane.version`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.CompleteClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, err := o.selection(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.Within(0, func(ctx context.Context, _ []string) error { return o.run(ctx, of) })(cmd, args)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
+	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "list the clusters with these labels, such as team=payments,stage!=test")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on, and write each cluster again when it changes")
+	a.AddOutput(cmd, cli.ListFormats(cli.OutputText, cli.OutputWide, cli.OutputName, cli.OutputJSON, cli.OutputYAML))
+	return cmd
+}
+
+// selection is what the command line chooses.
+func (o *clustersOptions) selection(cmd *cobra.Command, names []string) (lifecycle.Selection, error) {
+	of := lifecycle.Selection{AllNamespaces: o.all, Names: names}
+	switch {
+	case len(names) > 0 && o.all:
+		return of, cli.Usagef("'%s' takes no names with --all-namespaces: give the namespace with -n", cmd.CommandPath())
+	case len(names) > 0 && o.selector != "":
+		return of, cli.Usagef("'%s' takes either names or --selector", cmd.CommandPath())
+	}
+	for _, name := range names {
+		if name == "" {
+			return of, cli.Usagef("'%s': the name of a cluster must not be empty", cmd.CommandPath())
+		}
+	}
+	if o.selector == "" {
+		return of, nil
+	}
+	selector, err := labels.Parse(o.selector)
+	if err != nil {
+		return of, cli.Usagef("--selector %q: %w", o.selector, err)
+	}
+	of.Selector = selector
+	return of, nil
+}
+
+func (o *clustersOptions) run(ctx context.Context, of lifecycle.Selection) error {
+	service, err := o.Service(ctx)
+	if err != nil {
+		return err
+	}
+	if o.watch {
+		return o.follow(ctx, service, of)
+	}
+	clusters, err := service.Clusters(ctx, of)
+	if err != nil {
+		return err
+	}
+	document := cli.Document("ClusterList", clusters)
+	if len(of.Names) == 1 {
+		document = cli.Document("Cluster", clusters[0])
+	}
+	return o.Print(document, func() error {
+		if len(clusters) == 0 {
+			o.sayNone(service, of)
+		}
+		return o.table()(listed(clusters))
+	})
+}
+
+// follow shows clusters, and then what changes.
+func (o *clustersOptions) follow(ctx context.Context, service *lifecycle.Service, of lifecycle.Selection) error {
+	table, first := o.table(), true
+	err := service.WatchClusters(ctx, of, func(changes []lifecycle.ClusterChange) error {
+		if first && len(changes) == 0 {
+			o.sayNone(service, of)
+		}
+		first = false
+		clusters, events := make([]view.Listed, len(changes)), make([]any, len(changes))
+		for i, change := range changes {
+			clusters[i] = view.Listed(change)
+			events[i] = cli.Document("Cluster", clusters[i])
+		}
+		return o.PrintEvents(events, func() error { return table(clusters) })
+	})
+	switch {
+	case errors.Is(err, management.ErrTimeout):
+		return fmt.Errorf("%w watching clusters", err)
+	case errors.Is(err, context.Canceled):
+		return cli.InterruptedError("watching changes nothing, and the clusters continue without it")
+	}
+	return err
+}
+
+// table returns what writes clusters as text.
+func (o *clustersOptions) table() func([]view.Listed) error {
+	if o.Options.Output == cli.OutputName {
+		return func(clusters []view.Listed) error { return view.Names(o.Out, clusters) }
+	}
+	columns := view.FewColumns
+	if o.Options.Output == cli.OutputWide {
+		columns = view.AllColumns
+	}
+	table := view.NewClusterTable(o.Out, columns)
+	return func(clusters []view.Listed) error { return table.Write(clusters, time.Now()) }
+}
+
+func listed(clusters []state.Cluster) []view.Listed {
+	all := make([]view.Listed, len(clusters))
+	for i, cluster := range clusters {
+		all[i] = view.Listed{Cluster: cluster}
+	}
+	return all
+}
+
+// sayNone says that no cluster was chosen.
+func (o *clustersOptions) sayNone(service *lifecycle.Service, of lifecycle.Selection) {
+	where := "any namespace"
+	if !of.AllNamespaces {
+		where = service.Key("", of.Namespace).Namespace
+	}
+	if of.Selector != nil {
+		where += " with labels " + of.Selector.String()
+	}
+	o.Say("no clusters in %s", where)
+}
