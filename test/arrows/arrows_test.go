@@ -65,7 +65,7 @@ func allowed() map[string][]string {
 		"pkg/upgradeplan":         {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml", "pkg/upgradepath"},
 		"pkg/validations":         {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers/docker", "pkg/skew", "pkg/strictyaml", "pkg/versionsbundle"},
 		"pkg/versionsbundle":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
-		"pkg/view":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/embedded", "pkg/explain", "pkg/plan", "pkg/rollout", "pkg/state"},
+		"pkg/view":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/embedded", "pkg/explain", "pkg/plan", "pkg/rollout", "pkg/state", "pkg/versionsbundle"},
 	}
 }
 

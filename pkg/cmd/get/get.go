@@ -1,4 +1,4 @@
-// Package get lists clusters, and gets their kubeconfigs.
+// Package get lists clusters and versions of Kubernetes, and gets kubeconfigs.
 package get
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // New returns the command get.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("get", "List clusters, or get a kubeconfig", clusters(a), kubeconfig(a))
+	return cli.Group("get", "List clusters or versions, or get a kubeconfig", clusters(a), kubeconfig(a), versions(a))
 }
 
 func kubeconfig(a *cli.App) *cobra.Command {
