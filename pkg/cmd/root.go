@@ -74,7 +74,12 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	root.SetErr(a.Err)
 	root.SetUsageTemplate(usageTemplate(root))
 	a.Options.AddTo(root.PersistentFlags())
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.Complete(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := cli.CheckFile(cmd); err != nil {
+			return err
+		}
+		return a.Complete(cmd)
+	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), get.New(a), generate.New(a),
@@ -82,6 +87,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	)
 	cli.HoldOthers(root)
 	addHelpers(a, root)
+	a.AddCompletions(root)
 	return root
 }
 

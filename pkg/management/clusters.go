@@ -3,6 +3,7 @@ package management
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,6 +38,20 @@ func (c *Client) Clusters(ctx context.Context, filter Filter) ([]state.Cluster, 
 		return nil, c.explain(ctx, fmt.Errorf("listing clusters: %w", err))
 	}
 	return clusters, nil
+}
+
+// Namespaces returns the names of all namespaces, sorted.
+func (c *Client) Namespaces(ctx context.Context) ([]string, error) {
+	var namespaces corev1.NamespaceList
+	if err := c.List(ctx, &namespaces); err != nil {
+		return nil, c.explain(ctx, fmt.Errorf("listing namespaces: %w", err))
+	}
+	names := make([]string, len(namespaces.Items))
+	for i, namespace := range namespaces.Items {
+		names[i] = namespace.Name
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // ErrNotFound says that there is no such cluster.

@@ -51,6 +51,15 @@ func (k Kubeconfig) Load() (*rest.Config, string, error) {
 	return config, namespace, nil
 }
 
+// Contexts returns the names of the contexts, sorted.
+func (k Kubeconfig) Contexts() ([]string, error) {
+	config, err := k.rules().Load()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of the management cluster: %w", err)
+	}
+	return slices.Sorted(maps.Keys(config.Contexts)), nil
+}
+
 // unusable says what is wrong with the files of the rules, and what to do.
 func unusable(rules *clientcmd.ClientConfigLoadingRules, loaded clientcmd.ClientConfig, err error) error {
 	paths := slices.DeleteFunc(rules.GetLoadingPrecedence(), func(path string) bool { return path == "" })

@@ -57,6 +57,21 @@ func listedClusters(t *testing.T, namespace string) {
 			t.Errorf("get clusters %q (-want +got):\n%s", test.args, diff)
 		}
 	}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"get", "cluster", "-n", namespace, ""}, "first\nsecond\n:4\n"},
+		{[]string{"get", "clusters", "-n", namespace, "first", ""}, "second\n:4\n"},
+		{[]string{"describe", "cluster", "-n", namespace, "first", ""}, ":4\n"},
+	} {
+		if diff := cmp.Diff(test.want, cli(t, 0, append([]string{"__complete"}, test.args...)...).stdout); diff != "" {
+			t.Errorf("completions of %q (-want +got):\n%s", test.args, diff)
+		}
+	}
+	if namespaces := cli(t, 0, "__complete", "get", "clusters", "-n", "").stdout; !strings.Contains(namespaces, "default\n") || !strings.Contains(namespaces, "\n"+namespace+"\n") {
+		t.Errorf("completions of namespaces: %s", namespaces)
+	}
 	wide := regexp.MustCompile(`^NAMESPACE +NAME +PHASE +VERSION +CONTROL PLANE +WORKERS +PINNED OR BEHIND +AGE +OLDEST WORKER +CLASS +WAITING FOR
 get-clusters +first +Provisioned +v1\.34\.4 +1/1 +1/1 +md-0 v1\.33\.13 +\S+ +v1\.33\.13 +- +-\n$`)
 	if r := cli(t, 0, "get", "cluster", "first", "-n", namespace, "-o", "wide"); !wide.MatchString(r.stdout) {

@@ -119,25 +119,46 @@ func names(cmd *cobra.Command) []string {
 	return all
 }
 
-// fileFlag is the value of -f, which is given once.
-type fileFlag string
+// fileFlag is the value of -f of a command that reads one file.
+type fileFlag struct {
+	file *string
+	more []string
+}
 
-func (f *fileFlag) String() string { return string(*f) }
+func (f *fileFlag) String() string { return *f.file }
 
 // Type is what help calls the value.
 func (f *fileFlag) Type() string { return "string" }
 
+// Set takes the first file. CheckFile refuses another one: for completions the command line
+// is parsed twice.
 func (f *fileFlag) Set(file string) error {
-	if *f != "" {
-		return fmt.Errorf("only one file is read, and %q was already given", string(*f))
+	if *f.file != "" {
+		f.more = append(f.more, file)
+		return nil
 	}
-	*f = fileFlag(file)
+	*f.file = file
 	return nil
 }
 
+// filenameFlag is the flag that names files.
+const filenameFlag = "filename"
+
 // AddFile adds the flag -f to a command.
 func AddFile(cmd *cobra.Command, file *string, usage string) {
-	cmd.Flags().VarP((*fileFlag)(file), "filename", "f", usage)
+	cmd.Flags().VarP(&fileFlag{file: file}, filenameFlag, "f", usage)
+}
+
+// CheckFile refuses a second file of a command that reads one.
+func CheckFile(cmd *cobra.Command) error {
+	flag := cmd.Flag(filenameFlag)
+	if flag == nil {
+		return nil
+	}
+	if file, ok := flag.Value.(*fileFlag); ok && len(file.more) > 0 {
+		return Usagef("-f names %q and %q; '%s' reads one file", *file.file, file.more[0], cmd.CommandPath())
+	}
+	return nil
 }
 
 // AddTakeOver adds the flag --take-over to a command.

@@ -195,35 +195,6 @@ func (a *App) StartEmbedded(ctx context.Context) (embedded.Instance, error) {
 	return instance, nil
 }
 
-// CompleteClusters offers the names of clusters to the shell. It starts nothing.
-func (a *App) CompleteClusters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := a.Complete(cmd); err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	if a.usesEmbedded() && !a.embeddedRuns() {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	a.Options.Quiet = true
-	ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
-	defer cancel()
-	connection, err := a.Connect(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	clusters, err := connection.Clusters(ctx, management.Filter{Namespace: connection.Namespace})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, cluster := range clusters {
-		names = append(names, cluster.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
 func (a *App) embeddedRuns() bool {
 	instance, err := a.Instance()
 	if err != nil {

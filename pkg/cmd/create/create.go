@@ -41,6 +41,7 @@ func New(a *cli.App) *cobra.Command {
 	cmd.Flags().BoolVar(&c.Wait, "wait", true, "wait until control plane and worker node groups are ready")
 	cli.AddTakeOver(cmd, &c.TakeOver)
 	cmd.Flags().StringVar(&c.DryRun, "dry-run", cli.DryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer}, cobra.ShellCompDirectiveNoFileComp))
 	return cli.Group("create", "Create a cluster", cmd)
 }
 

@@ -92,7 +92,6 @@ func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Objec
 // addOutputDir adds the flags that say where manifests are written to.
 func addOutputDir(a *cli.App, cmd *cobra.Command, directory *string) {
 	cmd.Flags().StringVar(directory, "output-dir", "", "directory to write to, one file for each object; default: standard output")
-	_ = cmd.MarkFlagDirname("output-dir")
 	a.AddOutput(cmd, cli.Formats{Names: []string{cli.OutputYAML}, Remedy: "--output-dir names a directory"})
 }
 

@@ -41,7 +41,7 @@ lost the labels of --selector, has the phase Gone.`,
   clusterctl-x get cluster prod -o jsonpath='{.data.controlPlane.version}'
   clusterctl-x get clusters -o custom-columns=NAME:.name,VERSION:.controlPlane.version`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.CompleteClusters,
+		ValidArgsFunction: a.CompleteMoreClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, err := o.selection(cmd, args)
 			if err != nil {

@@ -127,6 +127,7 @@ func (o *Options) AddTo(a *cli.App, cmd *cobra.Command) {
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringSliceVar(&o.Skip, "skip-preflight", nil, "skip these checks: "+strings.Join(lifecycle.Preflights(), ", "))
 	cmd.Flags().StringVar(&o.DryRun, "dry-run", cli.DryRunNone, "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{cli.DryRunNone, cli.DryRunServer}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Check refuses what the command line alone proves wrong; files are those of -f.

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+)
+
+// completionTimeout is how long a person waits for a completion at most.
+const completionTimeout = 3 * time.Second
+
+// complete offers values of an argument or a flag to the shell. It starts nothing, writes
+// nothing, and reads no standard input.
+type complete = cobra.CompletionFunc
+
+// AddCompletions adds what is offered for a command and those below it. A flag has the
+// same values in each command that has it; those that differ are registered already.
+func (a *App) AddCompletions(cmd *cobra.Command) {
+	byFlag := a.completions()
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(flag *pflag.Flag) {
+			if complete, known := byFlag[flag.Name]; known {
+				_ = cmd.RegisterFlagCompletionFunc(flag.Name, complete)
+			}
+		})
+	}
+	if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 && !cmd.HasSubCommands() {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	for _, child := range cmd.Commands() {
+		a.AddCompletions(child)
+	}
+}
+
+// completions are those of flags, by their names. Any file is offered for flags that are
+// not among them, unless they take no value.
+func (a *App) completions() map[string]complete {
+	all := map[string]complete{
+		"management":         fixed(managementAuto, managementKubeconfig, managementEmbedded),
+		"color":              fixed("auto", "always", "never"),
+		"provider":           fixed(slices.Sorted(maps.Keys(manifests.Datacenters()))...),
+		"skip-preflight":     commaSeparated(func(*cobra.Command) []string { return lifecycle.Preflights() }),
+		"worker-node-groups": commaSeparated(a.groupsOfFiles),
+		"name":               instances,
+		"namespace": a.asking(func(ctx context.Context, c *Connection) ([]string, error) {
+			return c.Namespaces(ctx)
+		}),
+		"context":    a.contexts,
+		outputFlag:   formatsOf,
+		"filename":   filesWith("yaml", "yml", "json"),
+		"from":       filesWith("yaml", "yml", "json"),
+		"bundles":    filesWith("yaml", "yml", "json"),
+		"plan":       filesWith("json"),
+		"out":        filesWith("json"),
+		"cert-dir":   directories,
+		"output-dir": directories,
+	}
+	for _, version := range []string{"control-plane", "workers", "target"} {
+		all[version] = a.versions
+	}
+	for _, free := range []string{
+		"class", "extension-config", "health-address", "host", "image", "port", "reason", "selector", "setting", "step", "timeout", "upgrade-plans-from", "v",
+	} {
+		all[free] = cobra.NoFileCompletions
+	}
+	return all
+}
+
+// CompleteClusters offers the names of clusters for the one argument of a command.
+func (a *App) CompleteClusters(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.CompleteMoreClusters(cmd, args, typed)
+}
+
+// CompleteMoreClusters offers the names of clusters that are no argument yet.
+func (a *App) CompleteMoreClusters(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return a.asking(func(ctx context.Context, c *Connection) ([]string, error) {
+		clusters, err := c.Clusters(ctx, management.Filter{Namespace: c.Namespace})
+		var names []string
+		for _, cluster := range clusters {
+			if !slices.Contains(args, cluster.Name) {
+				names = append(names, cluster.Name)
+			}
+		}
+		return names, err
+	})(cmd, args, typed)
+}
+
+// asking offers what the management cluster answers, if it runs.
+func (a *App) asking(ask func(context.Context, *Connection) ([]string, error)) complete {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if err := a.Complete(cmd); err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		if a.usesEmbedded() && !a.embeddedRuns() {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		a.Options.Quiet = true
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		connection, err := a.Connect(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		names, err := ask(ctx, connection)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (a *App) contexts(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if err := a.Complete(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	contexts, err := a.kubeconfig().Contexts()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return contexts, cobra.ShellCompDirectiveNoFileComp
+}
+
+// instances offers the embedded management clusters of the user.
+func instances(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	home, err := embedded.DefaultHome()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	all, err := embedded.List(home)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, instance := range all {
+		names = append(names, instance.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// versions offers the exact versions of the bundles.
+func (a *App) versions(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if err := a.Complete(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	bundles, err := a.ReadBundles()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, version := range bundles.Versions() {
+		names = append(names, version.String())
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// groupsOfFiles returns the worker node groups of the files of -f.
+func (a *App) groupsOfFiles(cmd *cobra.Command) []string {
+	flag := cmd.Flag(filenameFlag)
+	if flag == nil || a.Complete(cmd) != nil {
+		return nil
+	}
+	files := []string{flag.Value.String()}
+	if several, ok := flag.Value.(pflag.SliceValue); ok {
+		files = several.GetSlice()
+	}
+	var names []string
+	for _, file := range files {
+		if file == "" || file == "-" {
+			continue // standard input is not there to be read yet
+		}
+		spec, err := a.ReadSpec(file)
+		if err != nil || spec.Config.Cluster == nil {
+			continue
+		}
+		for _, group := range spec.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+			if !slices.Contains(names, group.Name) { // cobra parses the command line twice
+				names = append(names, group.Name)
+			}
+		}
+	}
+	return names
+}
+
+// formatsOf offers the output formats of the command, up to where a template begins.
+func formatsOf(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, format := range cmd.Flag(outputFlag).Annotations[formatsAnnotation] {
+		name, _, template := strings.Cut(format, "=")
+		if template {
+			name += "="
+		}
+		if strings.HasPrefix(name, typed) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 1 && strings.HasSuffix(names[0], "=") {
+		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func fixed(values ...string) complete {
+	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// commaSeparated offers values for the end of a list, but for those that are in it.
+func commaSeparated(values func(*cobra.Command) []string) complete {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndex(typed, ",")+1]
+		var lists []string
+		for _, value := range values(cmd) {
+			if !slices.Contains(strings.Split(before, ","), value) {
+				lists = append(lists, before+value)
+			}
+		}
+		return lists, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+func filesWith(extensions ...string) complete {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
