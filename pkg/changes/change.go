@@ -75,15 +75,23 @@ func (c Change) Reversed() Change {
 // String returns the change in one line. Long values are cut.
 func (c Change) String() string {
 	name := strings.Join(slices.DeleteFunc([]string{c.Object, c.Template, c.Path}, func(s string) bool { return s == "" }), " ")
+	if c.Action == Restored || c.Path == "" {
+		return name + " (" + c.Effect() + ")"
+	}
+	return name + ": " + c.Effect()
+}
+
+// Effect returns what becomes of the object or of the value of the field, without its name.
+func (c Change) Effect() string {
 	switch {
 	case c.Action == Restored:
-		return name + " (created again: it is missing, so that no new machine can be made)"
+		return "created again: it is missing, so that no new machine can be made"
 	case c.Creates():
-		return name + " (created)"
+		return "created"
 	case c.Path == "":
-		return name + " (deleted)"
+		return "deleted"
 	}
-	return name + ": " + c.values()
+	return c.values()
 }
 
 // values returns what becomes of the value of a field.

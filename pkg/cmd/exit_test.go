@@ -45,7 +45,7 @@ func TestExitCode(t *testing.T) {
 		"a webhook":                        {apierrors.NewInvalid(schema.GroupKind{Kind: "Cluster"}, "c", nil), exitRefused},
 		"a privilege":                      {apierrors.NewForbidden(clusters, "c", errors.New("no")), exitRefused},
 		"a conflict of fields":             {apierrors.NewConflict(clusters, "c", errors.New("owned")), exitConflict},
-		"conflicts of fields":              {&management.ConflictError{Fields: []string{"x"}}, exitConflict},
+		"conflicts of fields":              {&management.ConflictError{Fields: []management.FieldConflict{{Object: "Cluster/c", Path: "spec", Reason: "owned"}}}, exitConflict},
 		"a plan of another day":            {&rollout.StalePlanError{Cluster: "ns/c"}, exitConflict},
 		"locked":                           {locked, exitConflict},
 		"the lock was lost":                {lost, exitConflict},

@@ -197,7 +197,7 @@ func (s *Service) Review(ctx context.Context, p Upgrade) (Upgrade, error) {
 		p.Plan.Findings = preflight.Findings
 	case errors.As(err, &conflict):
 		for _, field := range conflict.Fields {
-			p.Plan.Findings = append(p.Plan.Findings, plan.Finding{Check: FindingConflict, Reason: field})
+			p.Plan.Findings = append(p.Plan.Findings, plan.Finding{Check: FindingConflict, Reason: field.String()})
 		}
 	case errors.As(err, &denied), errors.As(err, &refused), apierrors.IsInvalid(err), apierrors.IsForbidden(err):
 		p.Plan.Findings = []plan.Finding{{Check: FindingRefused, Reason: err.Error()}}

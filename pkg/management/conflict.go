@@ -13,33 +13,44 @@ import (
 )
 
 // ConflictError says which fields others own that an upgrade would change.
-type ConflictError struct {
-	Fields []string // each with its object and its owner
+type ConflictError struct{ Fields []FieldConflict }
+
+// FieldConflict is a field that another field manager owns.
+type FieldConflict struct {
+	Object string // Kind/name
+	Path   string
+	Reason string // names the owner
 }
 
+func (f FieldConflict) String() string { return f.Object + " " + f.Path + ": " + f.Reason }
+
 func (e *ConflictError) Error() string {
-	return "other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts\n  " + strings.Join(e.Fields, "\n  ")
+	text := "other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts"
+	for _, conflict := range e.Fields {
+		text += "\n  " + conflict.String()
+	}
+	return text
 }
 
 // conflictOf puts the conflicts of applying objects together; nil without any.
-func conflictOf(fields ...[]string) error {
+func conflictOf(fields ...[]FieldConflict) error {
 	all := slices.Concat(fields...)
 	if len(all) == 0 {
 		return nil
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, func(a, b FieldConflict) int { return strings.Compare(a.String(), b.String()) })
 	return &ConflictError{Fields: slices.Compact(all)}
 }
 
 // conflicts are the fields of an object that others own with other values, with their
 // owners. The annotation that a dry run adds is none of them.
-func conflicts(object *unstructured.Unstructured, err error) []string {
-	var fields []string
+func conflicts(object *unstructured.Unstructured, err error) []FieldConflict {
+	var fields []FieldConflict
 	for _, cause := range fieldConflicts(err) {
 		if aboutGuardrails(cause) {
 			continue
 		}
-		fields = append(fields, changes.ObjectName(object)+" "+strings.TrimPrefix(cause.Field, ".")+": "+cause.Message)
+		fields = append(fields, FieldConflict{Object: changes.ObjectName(object), Path: strings.TrimPrefix(cause.Field, "."), Reason: cause.Message})
 	}
 	return fields
 }

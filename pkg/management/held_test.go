@@ -23,8 +23,8 @@ import (
 // the last renewal.
 func TestStillHeld(t *testing.T) {
 	t.Parallel()
-	const works = " works on cluster ns/c now, so this run wrote nothing more; what it started continues"
-	const nobody = "the lock of cluster ns/c was taken over, so this run wrote nothing more; what it started continues"
+	const works = " works on cluster ns/c now, so this run wrote nothing more, and what it started continues"
+	const nobody = "the lock of cluster ns/c was taken over, so this run wrote nothing more, and what it started continues"
 	tests := map[string]struct {
 		then func(l *leases)
 		want string

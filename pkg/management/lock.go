@@ -60,9 +60,9 @@ type LockedError struct {
 func (e *LockedError) Error() string {
 	switch {
 	case e.Lost && e.Holder == "":
-		return fmt.Sprintf("the lock of %s was taken over, so this run wrote nothing more; what it started continues", e.What())
+		return fmt.Sprintf("the lock of %s was taken over, so this run wrote nothing more, and what it started continues", e.What())
 	case e.Lost:
-		return fmt.Sprintf("%s now, so this run wrote nothing more; what it started continues", e.HeldLock)
+		return fmt.Sprintf("%s now, so this run wrote nothing more, and what it started continues", e.HeldLock)
 	}
 	return fmt.Sprintf("%s, at least until %s; wait until it is done, or take over its lock with --take-over", e.HeldLock, e.Until.Format(time.TimeOnly))
 }

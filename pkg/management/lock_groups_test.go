@@ -114,7 +114,7 @@ func TestLocksOfTheDead(t *testing.T) {
 				}
 				mine := l.lease(leaseName("c", test.mine.lockedGroups()[0]))
 				err := stillHeld(context.WithValue(t.Context(), lockKey{}, asleep))
-				if want := holder(mine.Spec) + " works on " + test.lost + " now, so this run wrote nothing more; what it started continues"; err == nil || err.Error() != want {
+				if want := holder(mine.Spec) + " works on " + test.lost + " now, so this run wrote nothing more, and what it started continues"; err == nil || err.Error() != want {
 					t.Errorf("the dead one that wakes up: %v, want %s", err, want)
 				}
 			})

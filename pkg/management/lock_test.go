@@ -269,8 +269,8 @@ func TestLockIsLost(t *testing.T) {
 			})
 		}
 	}
-	const gone = " works on cluster ns/c now, so this run wrote nothing more; what it started continues"
-	const nobody = "the lock of cluster ns/c was taken over, so this run wrote nothing more; what it started continues"
+	const gone = " works on cluster ns/c now, so this run wrote nothing more, and what it started continues"
+	const nobody = "the lock of cluster ns/c was taken over, so this run wrote nothing more, and what it started continues"
 	const notRenewed = "the lock of cluster ns/c could not be renewed, so this run stops writing; run the same command again to continue: "
 	tests := map[string]struct {
 		then func(l *leases)

@@ -215,7 +215,7 @@ func (c *Client) DryRun(ctx context.Context, w Writes) error {
 	if w.Force {
 		options = append(options, client.ForceOwnership)
 	}
-	owned := make([][]string, len(objects))
+	owned := make([][]FieldConflict, len(objects))
 	var tasks errgroup.Group
 	tasks.SetLimit(maxRequests)
 	for i, object := range objects {

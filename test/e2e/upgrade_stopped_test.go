@@ -84,7 +84,7 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 		second := begin(t, append(upgrade, "--take-over")...)
 		second.until(t, ": "+step4+"\n")
 		ousted := first.end(t)
-		if want := fmt.Sprintf("error: %s works on cluster stopped/stopped now, so this run wrote nothing more; what it started continues\n", holder(t, namespace, "stopped")); ousted.code != 4 || !strings.HasSuffix(ousted.stderr, want) {
+		if want := fmt.Sprintf("error: %s works on cluster stopped/stopped now, so this run wrote nothing more, and what it started continues\n", holder(t, namespace, "stopped")); ousted.code != 4 || !strings.HasSuffix(ousted.stderr, want) {
 			t.Errorf("exit code %d, want 4; stderr is %q, want the end %q", ousted.code, ousted.stderr, want)
 		}
 		release(t, namespace, worker)
@@ -101,7 +101,7 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 		second.signal(t, syscall.SIGCONT)
 		r = second.end(t)
 		// It names the run that had its turn where the API server answered it meanwhile.
-		want = regexp.MustCompile(`\nerror: (the lock of cluster stopped/stopped was taken over, so this run|process \d+ on \S+, started \S+ works on cluster stopped/stopped now, so this run) wrote nothing more; what it started continues\n$`)
+		want = regexp.MustCompile(`\nerror: (the lock of cluster stopped/stopped was taken over, so this run|process \d+ on \S+, started \S+ works on cluster stopped/stopped now, so this run) wrote nothing more, and what it started continues\n$`)
 		if r.code != 4 || r.stdout != "" || !want.MatchString(r.stderr) {
 			t.Errorf("exit code %d, want 4 and the end %s: %s%s", r.code, want, r.stdout, r.stderr)
 		}
