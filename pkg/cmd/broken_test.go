@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -202,6 +203,9 @@ func checkBroken(t *testing.T, want string, stdin io.Reader, args ...string) {
 	code, stdout, stderr := runBroken(t, stdin, args...)
 	took := processorTime(t) - began
 	line := strings.Join(args, " ")
+	if slices.Contains(args, cli.OutputJSON) {
+		stderr = fromJSON(t, stderr)
+	}
 	if diff := cmp.Diff(want, stderr); diff != "" {
 		t.Errorf("%s: stderr (-want +got):\n%s", line, diff)
 	}
@@ -217,6 +221,39 @@ func checkBroken(t *testing.T, want string, stdin io.Reader, args ...string) {
 	if diff := cmp.Diff(before, filesBelow(t, "..")); diff != "" {
 		t.Errorf("%s: files (-before +after):\n%s", line, diff)
 	}
+}
+
+// fromJSON puts the last line of stderr, which is the document of the error, into the words
+// that people read without -o json.
+func fromJSON(t *testing.T, stderr string) string {
+	t.Helper()
+	lines := slices.Collect(strings.Lines(stderr))
+	var document failure
+	decoder := json.NewDecoder(strings.NewReader(lines[len(lines)-1]))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&document); err != nil {
+		t.Errorf("the last line of stderr: %v: %s", err, stderr)
+		return stderr
+	}
+	text := strings.Join(lines[:len(lines)-1], "")
+	for _, one := range document.Problems {
+		place := "error"
+		if one.File != "" {
+			place = one.File
+		}
+		if one.Line != 0 {
+			place += fmt.Sprintf(":%d", one.Line)
+		}
+		if one.Path != "" {
+			place += ": " + one.Path
+		}
+		text += place + ": " + one.Problem
+		if one.Remedy != "" {
+			text += "; " + one.Remedy
+		}
+		text += "\n"
+	}
+	return text
 }
 
 func runBroken(t *testing.T, stdin io.Reader, args ...string) (code int, stdout, stderr string) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -28,60 +30,94 @@ const (
 	exitInterrupted = 130
 )
 
-func exitCode(err error) int {
-	var (
-		usage     cli.UsageError
-		problems  strictyaml.Problems
-		refused   *management.RefusedError
-		exists    *management.AlreadyExistsError
-		denied    validations.Refused
-		no        *plan.NoPlanError
-		preflight *management.PreflightError
-		moved     *rollout.StalePlanError
-		locked    *management.LockedError
-		conflict  *management.ConflictError
-		class     *management.ClassError
-		unknown   *lifecycle.UnknownGroupError
-		releases  *lifecycle.ReleasesError
-		removal   *lifecycle.RemovalError
-		declined  cli.DeclinedError
-	)
-	switch {
-	case err == nil:
-		return exitDone
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, management.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		return exitTimeout
-	case errors.As(err, &denied), errors.As(err, &no), errors.As(err, &preflight):
-		return exitRefused
-	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &unknown), errors.As(err, &releases):
-		return exitInvalid
-	case apierrors.IsConflict(err), errors.As(err, &moved), errors.As(err, &locked), errors.As(err, &conflict):
-		return exitConflict
-	case errors.As(err, &refused), errors.As(err, &exists), errors.As(err, &class), errors.As(err, &removal), errors.As(err, &declined), errors.Is(err, management.ErrNotFound),
-		apierrors.IsInvalid(err), apierrors.IsForbidden(err):
-		return exitRefused
-	default:
-		return exitFailed
+// outcome is what a type of errors means for programs.
+type outcome struct {
+	code   int
+	reason string // one word; documented in docs/errors.md and does not change
+	of     func(error) bool
+}
+
+// outcomes are those of all types. The first one of an error counts: what ended a command
+// comes before what it was at.
+func outcomes() []outcome {
+	return []outcome{
+		{exitInterrupted, "Interrupted", is(context.Canceled)},
+		{exitTimeout, "Timeout", is(management.ErrTimeout)},
+		{exitTimeout, "Timeout", is(context.DeadlineExceeded)},
+		{exitRefused, "Refused", as[validations.Refused]},
+		{exitRefused, "NoPlan", as[*plan.NoPlanError]},
+		{exitRefused, "Preflight", as[*management.PreflightError]},
+		{exitInvalid, "InvalidFile", as[strictyaml.Problems]},
+		{exitInvalid, "Usage", as[cli.UsageError]},
+		{exitInvalid, "Usage", as[*lifecycle.UnknownGroupError]},
+		{exitInvalid, "Usage", as[*lifecycle.ReleasesError]},
+		{exitConflict, "StalePlan", as[*rollout.StalePlanError]},
+		{exitConflict, "Locked", as[*management.LockedError]},
+		{exitConflict, "FieldConflict", as[*management.ConflictError]},
+		{exitConflict, "Conflict", apierrors.IsConflict},
+		{exitRefused, "Refused", as[*management.RefusedError]},
+		{exitRefused, "Refused", as[*management.ClassError]},
+		{exitRefused, "Refused", apierrors.IsInvalid},
+		{exitRefused, "Refused", apierrors.IsForbidden},
+		{exitRefused, "NotConfirmed", as[*lifecycle.RemovalError]},
+		{exitRefused, "NotConfirmed", as[cli.DeclinedError]},
+		{exitRefused, "AlreadyExists", as[*management.AlreadyExistsError]},
+		{exitRefused, "NotFound", is(management.ErrNotFound)},
+		{exitFailed, "Failed", func(error) bool { return true }},
 	}
 }
 
-// message is what a person reads of an error.
-func message(err error) string {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var lines []string
-		for _, err := range joined.Unwrap() {
-			lines = append(lines, message(err))
-		}
-		return strings.Join(lines, "\n")
+func is(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+
+func as[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}
+
+// outcomeOf returns the outcome of a command with an error.
+func outcomeOf(err error) outcome {
+	all := outcomes()
+	return all[slices.IndexFunc(all, func(o outcome) bool { return o.of(err) })]
+}
+
+func exitCode(err error) int {
+	if err == nil {
+		return exitDone
 	}
+	return outcomeOf(err).code
+}
+
+// separate returns the errors that errors.Join put together, or the only one.
+func separate(err error) []error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, one := range several.Unwrap() {
+			all = append(all, separate(one)...)
+		}
+		if err.Error() == errors.Join(several.Unwrap()...).Error() { // and no sentence about several
+			return all
+		}
+	}
+	if usage := (cli.UsageError{}); errors.As(err, &usage) {
+		return separate(usage.Err)
+	}
+	return []error{err}
+}
+
+// message returns what a person reads of an error.
+func message(err error) string {
+	var lines []string
+	for _, one := range separate(err) {
+		lines = append(lines, messageOf(one))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func messageOf(err error) string {
 	var (
 		problems strictyaml.Problems
 		denied   validations.Refused
 		no       *plan.NoPlanError
-		usage    cli.UsageError
-		unknown  *lifecycle.UnknownGroupError
 	)
 	switch {
 	case errors.As(err, &problems):
@@ -90,22 +126,19 @@ func message(err error) string {
 		return denied.Error()
 	case errors.As(err, &no):
 		return "error: " + strings.Join(no.Reasons, "\nerror: ")
-	case errors.As(err, &usage):
-		err = usage.Err
-	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok && (usage.Err != nil || errors.As(err, &unknown)) {
-		var lines []string
-		for _, err := range several.Unwrap() {
-			lines = append(lines, "error: "+err.Error())
-		}
-		return strings.Join(lines, "\n")
 	}
 	text := "error: " + err.Error()
-	var status apierrors.APIStatus
-	if apierrors.IsConflict(err) && errors.As(err, &status) && status.Status().Details != nil {
-		for _, cause := range status.Status().Details.Causes { // fields, and who owns them
-			text += fmt.Sprintf("\n  %s: %s", cause.Field, cause.Message)
-		}
+	for _, cause := range conflictCauses(err) { // fields, and who owns them
+		text += fmt.Sprintf("\n  %s: %s", cause.Field, cause.Message)
 	}
 	return text
+}
+
+// conflictCauses returns the causes that an API server gives for a conflict.
+func conflictCauses(err error) []metav1.StatusCause {
+	var status apierrors.APIStatus
+	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	return status.Status().Details.Causes
 }

@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/apply"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
@@ -36,6 +38,10 @@ func Run(ctx context.Context, version string, args []string, s cli.Streams) int 
 	root := rootCommand(a, version)
 	root.SetArgs(args)
 	root.SetOut(a.Lossy)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		readOutput(&a.Options.Output, args)
+		return flagError(cmd, err)
+	})
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		err = a.Lossy.Unwritten()
@@ -44,10 +50,11 @@ func Run(ctx context.Context, version string, args []string, s cli.Streams) int 
 	if errors.As(err, &exit) {
 		err = exit.Err
 	}
+	code := cmp.Or(exit.Code, exitCode(err))
 	if err != nil {
-		a.Tell(message(err))
+		a.Tell(failureText(a.Options.Output, code, err))
 	}
-	return cmp.Or(exit.Code, exitCode(err))
+	return code
 }
 
 func rootCommand(a *cli.App, ofVersion string) *cobra.Command {
@@ -80,7 +87,6 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 		}
 		return a.Complete(cmd)
 	}
-	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), get.New(a), generate.New(a),
 		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
@@ -89,6 +95,16 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	addHelpers(a, root)
 	a.AddCompletions(root)
 	return root
+}
+
+// readOutput reads -o where another flag before it is wrong, so that the error has the
+// format that was asked for.
+func readOutput(output *string, args []string) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.SetOutput(io.Discard)
+	flags.StringVarP(output, "output", "o", *output, "")
+	_ = flags.Parse(args) // what is wrong is known
 }
 
 // flagError says what is wrong with a flag.

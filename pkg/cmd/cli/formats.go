@@ -70,6 +70,7 @@ func (a *App) checkOutput(cmd *cobra.Command) error {
 		if remedy := flag.Annotations[remedyAnnotation][0]; remedy != "" {
 			err = fmt.Errorf("%w; %s", err, remedy)
 		}
+		a.Options.Output = OutputText // of the error
 		return err
 	}
 	render, err := parseTemplate(format)

@@ -1,0 +1,159 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+)
+
+// failureKind is the kind of the document of a failed command.
+const failureKind = "Error"
+
+// failure is the document that a failed command writes to stderr with -o json and -o yaml.
+type failure struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Code       int       `json:"code"`
+	Reason     string    `json:"reason"`
+	Problems   []problem `json:"problems"`
+}
+
+// problem is one thing that is wrong. What does not apply is left out.
+type problem struct {
+	// File and Line are where it is, and Path which field of the file.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// Object is Kind/name on the management cluster, and Path which field of it.
+	Object string `json:"object,omitempty"`
+	Path   string `json:"path,omitempty"`
+	// Check is the name of the preflight or of the refusal.
+	Check   string `json:"check,omitempty"`
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// failureText returns what a failed command writes to stderr, in the format of -o.
+func failureText(output string, code int, err error) string {
+	document := failure{APIVersion: v1alpha1.APIVersion, Kind: failureKind, Code: code, Reason: outcomeOf(err).reason}
+	for _, one := range separate(err) {
+		document.Problems = append(document.Problems, problemsOf(one)...)
+	}
+	switch output {
+	case cli.OutputJSON:
+		var text strings.Builder
+		encoder := json.NewEncoder(&text) // on one line, which is the last one of stderr
+		encoder.SetEscapeHTML(false)
+		if encoder.Encode(document) == nil {
+			return strings.TrimSuffix(text.String(), "\n")
+		}
+	case cli.OutputYAML:
+		if text, err := yaml.Marshal(document); err == nil {
+			return strings.TrimSuffix(string(text), "\n")
+		}
+	}
+	return message(err)
+}
+
+// problemsOf returns what is wrong. Where an error has a list, the sentence that the list is
+// about comes first.
+func problemsOf(err error) []problem {
+	var (
+		problems  strictyaml.Problems
+		denied    validations.Refused
+		no        *plan.NoPlanError
+		preflight *management.PreflightError
+		moved     *rollout.StalePlanError
+		conflict  *management.ConflictError
+		exists    *management.AlreadyExistsError
+		class     *management.ClassError
+		refused   *management.RefusedError
+	)
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	all := []problem{sentence(first)}
+	switch {
+	case errors.As(err, &problems):
+		return inFile(problems)
+	case errors.As(err, &denied):
+		return inFile(denied.Problems)
+	case errors.As(err, &no):
+		return sentences(no.Reasons)
+	case errors.As(err, &preflight):
+		for _, finding := range preflight.Findings {
+			all = append(all, sentence(finding.Reason).of(problem{Check: finding.Check}))
+		}
+	case errors.As(err, &moved):
+		all = append(all, sentences(moved.Reasons)...)
+	case errors.As(err, &conflict):
+		for _, one := range conflict.Fields {
+			all = append(all, problem{Object: one.Object, Path: one.Path, Problem: one.Reason})
+		}
+	case errors.As(err, &exists):
+		for _, change := range exists.Changes {
+			all = append(all, problem{Object: change.Object, Path: change.Path, Problem: change.Effect()})
+		}
+	case len(conflictCauses(err)) > 0:
+		for _, cause := range conflictCauses(err) {
+			all = append(all, problem{Path: strings.TrimPrefix(cause.Field, "."), Problem: cause.Message})
+		}
+	case errors.As(err, &class):
+		all = nil
+		for _, reason := range class.Reasons {
+			all = append(all, sentence(reason.Cause.Message).of(problem{Object: reason.Object, Path: reason.Cause.Field}))
+		}
+	case errors.As(err, &refused):
+		all = sentences(strings.Split(err.Error(), "\n"))
+		for i := range all {
+			all[i].Check = refused.Check
+		}
+	case first != err.Error(): // of others, who have no remedies
+		all = []problem{{Problem: err.Error()}}
+	}
+	return all
+}
+
+// inFile returns problems with their places.
+func inFile(problems strictyaml.Problems) []problem {
+	all := make([]problem, len(problems))
+	for i, one := range problems {
+		all[i] = sentence(one.Err.Detail).of(problem{File: one.File, Line: one.Line, Path: one.Err.Field})
+		if one.Err.Field != "" { // the field is invalid, forbidden, and so on
+			rule := *one.Err
+			rule.Detail = all[i].Problem
+			all[i].Problem = rule.ErrorBody()
+		}
+	}
+	return all
+}
+
+// of returns the problem at a place.
+func (p problem) of(place problem) problem {
+	place.Problem, place.Remedy = p.Problem, p.Remedy
+	return place
+}
+
+func sentences(lines []string) []problem {
+	all := make([]problem, len(lines))
+	for i, line := range lines {
+		all[i] = sentence(line)
+	}
+	return all
+}
+
+// sentence takes a message apart. All messages of clusterctl-x keep to the convention that
+// it relies on: they say what is wrong, and after the last semicolon what to do about it.
+func sentence(text string) problem {
+	if end := strings.LastIndex(text, "; "); end >= 0 {
+		return problem{Problem: text[:end], Remedy: text[end+len("; "):]}
+	}
+	return problem{Problem: text}
+}
