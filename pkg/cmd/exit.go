@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -51,7 +51,7 @@ func outcomes() []outcome {
 		{exitInvalid, "Usage", as[cli.UsageError]},
 		{exitInvalid, "Usage", as[*lifecycle.UnknownGroupError]},
 		{exitInvalid, "Usage", as[*lifecycle.ReleasesError]},
-		{exitConflict, "StalePlan", as[*rollout.StalePlanError]},
+		{exitConflict, "StalePlan", as[*engine.StalePlanError]},
 		{exitConflict, "Locked", as[*management.LockedError]},
 		{exitConflict, "FieldConflict", as[*management.ConflictError]},
 		{exitConflict, "Conflict", apierrors.IsConflict},

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -46,7 +46,7 @@ func TestExitCode(t *testing.T) {
 		"a privilege":                      {apierrors.NewForbidden(clusters, "c", errors.New("no")), exitRefused},
 		"a conflict of fields":             {apierrors.NewConflict(clusters, "c", errors.New("owned")), exitConflict},
 		"conflicts of fields":              {&management.ConflictError{Fields: []management.FieldConflict{{Object: "Cluster/c", Path: "spec", Reason: "owned"}}}, exitConflict},
-		"a plan of another day":            {&rollout.StalePlanError{Cluster: "ns/c"}, exitConflict},
+		"a plan of another day":            {&engine.StalePlanError{Cluster: "ns/c"}, exitConflict},
 		"locked":                           {locked, exitConflict},
 		"the lock was lost":                {lost, exitConflict},
 		"no time":                          {management.ErrTimeout, exitTimeout},

@@ -9,9 +9,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -72,7 +72,7 @@ func problemsOf(err error) []problem {
 		denied    validations.Refused
 		no        *plan.NoPlanError
 		preflight *management.PreflightError
-		moved     *rollout.StalePlanError
+		moved     *engine.StalePlanError
 		conflict  *management.ConflictError
 		exists    *management.AlreadyExistsError
 		class     *management.ClassError

@@ -19,10 +19,10 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -85,7 +85,7 @@ func failures() map[string]failed {
 		},
 		"no cluster": {fmt.Errorf("cluster ns/c: %w; create it", management.ErrNotFound), `"code":3,"reason":"NotFound","problems":[{"problem":"cluster ns/c: not found","remedy":"create it"}]`},
 		"a plan of another day": {
-			&rollout.StalePlanError{Cluster: "ns/c", Reasons: []string{"md-0 is at v1.35.4", "Machine/x is too old; delete it"}, Saved: true},
+			&engine.StalePlanError{Cluster: "ns/c", Reasons: []string{"md-0 is at v1.35.4", "Machine/x is too old; delete it"}, Saved: true},
 			`"code":4,"reason":"StalePlan","problems":[{"problem":"cluster ns/c has changed since the plan was made","remedy":"look at the new one with 'plan upgrade', or run the same command again without --plan"},` +
 				`{"problem":"md-0 is at v1.35.4"},{"problem":"Machine/x is too old","remedy":"delete it"}]`,
 		},

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 const machineHealthCheck = "MachineHealthCheck"
@@ -30,7 +30,7 @@ func (p partChanges) add(part string, found ...changes.Change) {
 // byPart groups changes by part. Counts are left out: the plan has them as machines. New
 // templates are left out too: their fields are among the changes of the objects that refer
 // to them. names maps generated names to the names of objects on the management cluster.
-func byPart(objects rollout.Objects, found []changes.Change, names map[string]string) partChanges {
+func byPart(objects engine.Objects, found []changes.Change, names map[string]string) partChanges {
 	part := map[string]string{}
 	for name, of := range objects.Parts {
 		for _, object := range of {
@@ -96,7 +96,7 @@ func (d differences) unremediated() []string {
 }
 
 // restored are the parts with a template that is missing, sorted.
-func restored(objects rollout.Objects, found []changes.Change) []string {
+func restored(objects engine.Objects, found []changes.Change) []string {
 	missing := func(object *unstructured.Unstructured) bool {
 		return slices.ContainsFunc(found, func(c changes.Change) bool {
 			return c.Action == changes.Restored && c.Object == changes.ObjectName(object)

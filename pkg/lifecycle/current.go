@@ -9,10 +9,10 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -31,7 +31,7 @@ type current struct {
 	// before is the spec that the cluster was made from; nil where it is not known.
 	before *v1alpha1.Config
 	// objects of a cluster that a file describes.
-	objects rollout.Objects
+	objects engine.Objects
 	// topology is more about a cluster from a ClusterClass; nil for others.
 	topology *currentTopology
 	// recorded is the record of a live cluster.

@@ -11,10 +11,10 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -59,12 +59,12 @@ func (r request) detachedGroups(ctx context.Context, server topologyServer, at p
 // detachedMode is the mode of detached groups, if only these are written.
 type detachedMode struct{ classMode }
 
-func (m *detachedMode) render(ctx context.Context, at point) (rollout.Objects, error) {
+func (m *detachedMode) render(ctx context.Context, at point) (engine.Objects, error) {
 	parts, err := m.groups.at(ctx, at)
-	return rollout.Objects{Parts: parts}, err
+	return engine.Objects{Parts: parts}, err
 }
 
-func (m *detachedMode) compare(ctx context.Context, first rollout.Objects) (differences, error) {
+func (m *detachedMode) compare(ctx context.Context, first engine.Objects) (differences, error) {
 	return m.groups.compare(ctx, m.source, first, m.outside)
 }
 
@@ -74,7 +74,7 @@ func (m *detachedMode) path(context.Context, plan.Input, differences) (*plan.Top
 }
 
 // drive leaves all steps to clusterctl-x: no step is about the topology.
-func (*detachedMode) drive(*rollout.Program) {}
+func (*detachedMode) drive(*engine.Program) {}
 
 // generate returns the objects that the topology would have for a group at a version.
 func (d detachedGroups) generate(ctx context.Context, class topology.Class, cluster *clusterv1.Cluster, group string, version v1alpha1.Version) (topology.Parts, error) {

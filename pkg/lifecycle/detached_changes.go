@@ -9,14 +9,14 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // compare compares groups with their current state: a group in the topology with the
 // objects that its class generates, others with the objects on the management cluster.
-func (d detachedGroups) compare(ctx context.Context, with source, first rollout.Objects, outside map[string]bool) (differences, error) {
+func (d detachedGroups) compare(ctx context.Context, with source, first engine.Objects, outside map[string]bool) (differences, error) {
 	all := differences{byPart: partChanges{}}
 	if d.cluster != nil {
 		all.templates = workerTemplates(*d.spec.class)
@@ -51,7 +51,7 @@ func (d detachedGroups) compareLive(ctx context.Context, with source, group stri
 	if err == nil {
 		err = d.checkImmutable(found)
 	}
-	of := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{group: objects}}
+	of := engine.Objects{Parts: map[string][]*unstructured.Unstructured{group: objects}}
 	return differences{byPart: byPart(of, found, d.from.names), restored: restored(of, found)}, err
 }
 

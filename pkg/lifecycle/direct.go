@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -20,12 +20,12 @@ type directMode struct {
 	standIns standIns
 }
 
-func (m *directMode) render(_ context.Context, at point) (rollout.Objects, error) {
+func (m *directMode) render(_ context.Context, at point) (engine.Objects, error) {
 	objects, err := m.request.render(at.versions, nil, m.standIns.releases()...)
 	return m.scope.cut(objects), err
 }
 
-func (m *directMode) compare(ctx context.Context, first rollout.Objects) (differences, error) {
+func (m *directMode) compare(ctx context.Context, first engine.Objects) (differences, error) {
 	found, err := m.Compare(ctx, first.All())
 	if err != nil {
 		return differences{}, err
@@ -84,7 +84,7 @@ func (m *directMode) check(p plan.Plan) ([]string, error) {
 	return m.standIns.notes(), nil
 }
 
-func (*directMode) dryRun(_ plan.Plan, states []rollout.Objects) ([]*unstructured.Unstructured, []rollout.Objects) {
+func (*directMode) dryRun(_ plan.Plan, states []engine.Objects) ([]*unstructured.Unstructured, []engine.Objects) {
 	return states[0].All(), states[1:]
 }
 
@@ -93,4 +93,4 @@ func (m *directMode) missing(p plan.Plan) []plan.Finding {
 }
 
 // drive leaves all steps to clusterctl-x.
-func (*directMode) drive(*rollout.Program) {}
+func (*directMode) drive(*engine.Program) {}

@@ -8,17 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // dryRun leaves out what the API server takes later only: a topology takes the version of
 // the next segment, and Cluster API owns a group until it is detached.
-func (m *classMode) dryRun(p plan.Plan, states []rollout.Objects) ([]*unstructured.Unstructured, []rollout.Objects) {
+func (m *classMode) dryRun(p plan.Plan, states []engine.Objects) ([]*unstructured.Unstructured, []engine.Objects) {
 	segmentBegun := false
-	var stages []rollout.Objects
+	var stages []engine.Objects
 	for i, stage := range states {
-		next := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+		next := engine.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 		if !segmentBegun && (len(stages) == 0 || !reflect.DeepEqual(stage.Cluster, states[0].Cluster)) {
 			segmentBegun, next.Cluster = len(stages) > 0, stage.Cluster
 			if i > 0 && p.Steps[i-1].Kind == plan.Return {

@@ -12,9 +12,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -72,7 +72,7 @@ func (f *fakeTopology) Compare(ctx context.Context, objects []*unstructured.Unst
 }
 
 func (f *fakeTopology) Unused(ctx context.Context, keep []*unstructured.Unstructured) ([]string, error) {
-	return file{config: f.config, objects: rollout.Objects{Cluster: f.objects}}.Unused(ctx, keep)
+	return file{config: f.config, objects: engine.Objects{Cluster: f.objects}}.Unused(ctx, keep)
 }
 
 func (f *fakeTopology) TryCluster(ctx context.Context, object *unstructured.Unstructured) (*clusterv1.Cluster, error) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
@@ -86,7 +86,7 @@ func (p Upgrade) Removals(step int) []string {
 // other machines it keeps the templates that it had.
 func partAt(part string, step int, p plan.Plan, after, before []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	released := p.Released(part, step) || len(before) == 0
-	actions := rollout.Writes(part, after, released)
+	actions := engine.Writes(part, after, released)
 	if len(actions) == 0 && !released {
 		return before, nil
 	}
@@ -98,9 +98,9 @@ func partAt(part string, step int, p plan.Plan, after, before []*unstructured.Un
 	}
 	for _, action := range actions {
 		switch action := action.(type) {
-		case rollout.Apply:
+		case engine.Apply:
 			objects = append(objects, action.Object)
-		case rollout.ApplyInPlace:
+		case engine.ApplyInPlace:
 			held, err := heldAt(action.Object, before)
 			if err != nil {
 				return nil, err

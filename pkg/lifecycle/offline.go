@@ -12,10 +12,10 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -97,7 +97,7 @@ func startFromSpec(resolved validations.Resolved) plan.Start {
 type file struct {
 	// config is the desired file.
 	config  *v1alpha1.Config
-	objects rollout.Objects
+	objects engine.Objects
 }
 
 // Compare compares with what the file describes; both get what the API server would add.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -22,7 +22,7 @@ type Upgrade struct {
 	Plan plan.Plan
 	// States are the objects of the cluster at the versions that the plan begins with,
 	// and of those at the end of each step.
-	States []rollout.Objects
+	States []engine.Objects
 
 	request
 	execution execution
@@ -53,9 +53,9 @@ type mode interface {
 // planning is what differs while an upgrade is planned.
 type planning interface {
 	// render returns the objects of the cluster at a point of the upgrade.
-	render(ctx context.Context, at point) (rollout.Objects, error)
+	render(ctx context.Context, at point) (engine.Objects, error)
 	// compare returns the changes other than versions and counts.
-	compare(ctx context.Context, first rollout.Objects) (differences, error)
+	compare(ctx context.Context, first engine.Objects) (differences, error)
 	// path returns the path that Cluster API takes by itself; nil where it takes none.
 	path(ctx context.Context, in plan.Input, d differences) (*plan.TopologyPath, error)
 	// check refuses a plan that cannot be rendered, and returns notes about one that can.
@@ -66,11 +66,11 @@ type planning interface {
 type execution interface {
 	// dryRun returns the objects that the API server can check before the first step: those
 	// of the beginning, and those of later steps.
-	dryRun(p plan.Plan, states []rollout.Objects) ([]*unstructured.Unstructured, []rollout.Objects)
+	dryRun(p plan.Plan, states []engine.Objects) ([]*unstructured.Unstructured, []engine.Objects)
 	// missing returns what of a plan is said to be missing.
 	missing(p plan.Plan) []plan.Finding
 	// drive says in a program who takes its steps.
-	drive(program *rollout.Program)
+	drive(program *engine.Program)
 }
 
 // point is a point of an upgrade.
@@ -181,8 +181,8 @@ func (r request) mode(ctx context.Context, with source, at point) (mode, error) 
 }
 
 // states renders the cluster as it is written for each step.
-func states(ctx context.Context, m mode, p plan.Plan, path *plan.TopologyPath, at point, first rollout.Objects) ([]rollout.Objects, error) {
-	all := []rollout.Objects{first}
+func states(ctx context.Context, m mode, p plan.Plan, path *plan.TopologyPath, at point, first engine.Objects) ([]engine.Objects, error) {
+	all := []engine.Objects{first}
 	for i, step := range p.Steps {
 		at = at.after(step, path)
 		at.versions = p.Versions(i + 1)

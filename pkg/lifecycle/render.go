@@ -6,26 +6,26 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
 // render renders the cluster of a spec at versions, and its topology without the groups
 // that are outside of it. Every version must have a release, or a stand-in.
-func (r request) render(versions v1alpha1.ClusterVersions, outside map[string]bool, extra ...versionsbundle.Release) (rollout.Objects, error) {
+func (r request) render(versions v1alpha1.ClusterVersions, outside map[string]bool, extra ...versionsbundle.Release) (engine.Objects, error) {
 	set, _ := r.spec.bundles.With(extra).SetOf(versions)
 	rendered, err := manifests.Render(manifests.Input{
 		Config: r.resolved.Config, Versions: versions, Set: set, Namespace: r.namespace, Detached: outside, Downloads: r.spec.bundles.Releases(),
 	})
 	if err != nil {
-		return rollout.Objects{}, err
+		return engine.Objects{}, err
 	}
 	return decodeParts(rendered)
 }
 
-func decodeParts(rendered manifests.Objects) (rollout.Objects, error) {
-	objects := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+func decodeParts(rendered manifests.Objects) (engine.Objects, error) {
+	objects := engine.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 	var err error
 	if objects.Cluster, err = decodeAll(rendered.Cluster); err != nil {
 		return objects, err

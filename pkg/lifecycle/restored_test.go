@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 )
 
 // TestRestoredTemplates: a template that is missing is a change in place of its part, and
@@ -20,7 +20,7 @@ func TestRestoredTemplates(t *testing.T) {
 		o.SetName(name)
 		return o
 	}
-	stage := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{
+	stage := engine.Objects{Parts: map[string][]*unstructured.Unstructured{
 		"md-0": {object("KubeadmConfigTemplate", "a"), object("DevMachineTemplate", "b")},
 		"md-1": {object("KubeadmConfigTemplate", "c")},
 	}}

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -101,11 +101,11 @@ func (s scope) covers(part string) bool {
 
 // cut sets the groups aside that the upgrade is not about, and leaves out what
 // else it is not about.
-func (s scope) cut(objects rollout.Objects) rollout.Objects {
+func (s scope) cut(objects engine.Objects) engine.Objects {
 	if s.Whole() {
 		return objects
 	}
-	kept := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}, Others: map[string][]*unstructured.Unstructured{}}
+	kept := engine.Objects{Parts: map[string][]*unstructured.Unstructured{}, Others: map[string][]*unstructured.Unstructured{}}
 	if s.ControlPlaneOnly {
 		kept.Cluster = objects.Cluster
 	}

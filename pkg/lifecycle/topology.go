@@ -14,11 +14,11 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
+	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -42,7 +42,7 @@ type topologyMode struct{ classMode }
 
 // render renders the Cluster with a version of its topology, and the groups that the
 // topology does not have.
-func (m *topologyMode) render(ctx context.Context, at point) (rollout.Objects, error) {
+func (m *topologyMode) render(ctx context.Context, at point) (engine.Objects, error) {
 	without, given := at.outside, map[string]string{}
 	hasVersions := m.from.topology.hasVersions()
 	if hasVersions {
@@ -54,7 +54,7 @@ func (m *topologyMode) render(ctx context.Context, at point) (rollout.Objects, e
 	}
 	objects, err := m.request.render(v1alpha1.ClusterVersions{ControlPlane: at.topology}, without)
 	if err != nil {
-		return rollout.Objects{}, err
+		return engine.Objects{}, err
 	}
 	delete(objects.Parts, v1alpha1.ControlPlaneName)
 	if hasVersions {
@@ -68,7 +68,7 @@ func (m *topologyMode) render(ctx context.Context, at point) (rollout.Objects, e
 
 // compare compares what Cluster API would make of the cluster as it is, and of the one
 // that is asked for.
-func (m *topologyMode) compare(ctx context.Context, first rollout.Objects) (differences, error) {
+func (m *topologyMode) compare(ctx context.Context, first engine.Objects) (differences, error) {
 	before := m.from.topology
 	wanted, err := m.accepted(ctx, first.Cluster[0])
 	if err != nil {
@@ -90,7 +90,7 @@ func (m *topologyMode) compare(ctx context.Context, first rollout.Objects) (diff
 		return differences{}, err
 	}
 	d.topology = observe.Topology(wanted)
-	d.byPart.add("", byPart(rollout.Objects{}, found, m.from.names)[""].Fields...)
+	d.byPart.add("", byPart(engine.Objects{}, found, m.from.names)[""].Fields...)
 	if m.from.state.Pause != nil && !inTransition(m.from.state) {
 		d.byPart.add("", pauseLifted(before.cluster)...)
 	}
@@ -152,7 +152,7 @@ func (m *topologyMode) path(ctx context.Context, in plan.Input, d differences) (
 	return pathOf(ctx, m.spec, in, m.from.state.Topology.Version, d.topology.Deferred(), m.source.topology)
 }
 
-func (m *topologyMode) drive(program *rollout.Program) {
+func (m *topologyMode) drive(program *engine.Program) {
 	program.Topology, program.TopologyVersions = true, m.from.topology.hasVersions()
 }
 

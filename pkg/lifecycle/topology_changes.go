@@ -16,9 +16,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // sameTopology reports whether two Clusters ask for the same but for the version.
@@ -135,7 +135,7 @@ type partDifferences struct {
 func compareParts(was, is topology.Parts, names map[string]string) (partDifferences, error) {
 	var old, fresh []*unstructured.Unstructured
 	lost := map[string][]string{}
-	objects := rollout.Objects{Parts: map[string][]*unstructured.Unstructured{}}
+	objects := engine.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 	for name, of := range is {
 		if _, both := was[name]; both {
 			old, fresh = append(old, was[name]...), append(fresh, of...)

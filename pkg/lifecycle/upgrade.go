@@ -11,9 +11,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -52,7 +52,7 @@ type RunOptions struct {
 	// Locked is called once the cluster is locked, before anything is written.
 	Locked func() error
 	// Show is called with every change of the progress, unless it is nil.
-	Show func(rollout.Status)
+	Show func(engine.Status)
 }
 
 // Preflights are the names of all checks that can be left out.
@@ -106,7 +106,7 @@ func (p Upgrade) CheckFollows(saved *plan.Plan) error {
 		return nil
 	}
 	if reasons := saved.Stale(p.Plan); len(reasons) > 0 {
-		return &rollout.StalePlanError{Cluster: p.Key.String(), Reasons: reasons}
+		return &engine.StalePlanError{Cluster: p.Key.String(), Reasons: reasons}
 	}
 	return nil
 }
@@ -231,10 +231,10 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	}
 	show := o.Show
 	if show == nil {
-		show = func(rollout.Status) {}
+		show = func(engine.Status) {}
 	}
 	cluster := p.resolved.Config.Cluster
-	program := rollout.Program{
+	program := engine.Program{
 		Plan: p.Plan, Desired: p.States, Groups: p.scope.Groups, Policy: validations.Policy(cluster),
 		Continued:    p.begun(),
 		Claimed:      p.from.state.Claimed(),

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -176,18 +176,18 @@ func TestDrainedNodes(t *testing.T) {
 		want  map[string]string
 	}{
 		"none":          {nil, map[string]string{}},
-		"in place":      {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")), rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))}, map[string]string{}},
-		"new group":     {[]plan.Step{rollouttest.Step(plan.CreateWorkers, "", "v1.34.1", "new")}, map[string]string{}},
-		"control plane": {[]plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}, map[string]string{"control-plane-a": "control-plane"}},
-		"its templates": {[]plan.Step{rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1")}, map[string]string{"control-plane-a": "control-plane"}},
-		"a group":       {[]plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}, map[string]string{"md-0-a": "md-0", "md-0-b": "md-0"}},
+		"in place":      {[]plan.Step{enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0")), enginetest.Concurrent(enginetest.Step(plan.InPlace, "", ""))}, map[string]string{}},
+		"new group":     {[]plan.Step{enginetest.Step(plan.CreateWorkers, "", "v1.34.1", "new")}, map[string]string{}},
+		"control plane": {[]plan.Step{enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}, map[string]string{"control-plane-a": "control-plane"}},
+		"its templates": {[]plan.Step{enginetest.Step(plan.Template, "v1.33.1", "v1.33.1")}, map[string]string{"control-plane-a": "control-plane"}},
+		"a group":       {[]plan.Step{enginetest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}, map[string]string{"md-0-a": "md-0", "md-0-b": "md-0"}},
 		"two groups, other templates and none any more": {
-			[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-1")), rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-0")},
+			[]plan.Step{enginetest.Concurrent(enginetest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-1")), enginetest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-0")},
 			map[string]string{"md-0-a": "md-0", "md-0-b": "md-0", "md-1-a": "md-1"},
 		},
-		"machine without a node":                      {[]plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-3")}, map[string]string{"md-3-b": "md-3"}},
-		"under way: what is new stays":                {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-2"))}, map[string]string{"md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
-		"under way, and later to a version after all": {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-2")), rollouttest.Step(plan.Workers, "v1.34.1", "v1.35.1", "md-2")}, map[string]string{"md-2-a": "md-2", "md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
+		"machine without a node":                      {[]plan.Step{enginetest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-3")}, map[string]string{"md-3-b": "md-3"}},
+		"under way: what is new stays":                {[]plan.Step{enginetest.UnderWay(enginetest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-2"))}, map[string]string{"md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
+		"under way, and later to a version after all": {[]plan.Step{enginetest.UnderWay(enginetest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-2")), enginetest.Step(plan.Workers, "v1.34.1", "v1.35.1", "md-2")}, map[string]string{"md-2-a": "md-2", "md-2-b": "md-2", "md-2-c": "md-2", "md-2-d": "md-2"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -217,10 +217,10 @@ func TestBudgetsThatCannotBeLookedAt(t *testing.T) {
 		want result
 	}{
 		"nothing is drained": {t.Context(), plan.Plan{}, result{}},
-		"no answer": {t.Context(), plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
+		"no answer": {t.Context(), plan.Plan{Steps: []plan.Step{enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
 			Asked: true, Warnings: []string{"PodDisruptionBudgets were not checked: cluster ns/c does not answer: reading cluster ns/c: no answer"},
 		}},
-		"stopped": {ended, plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
+		"stopped": {ended, plan.Plan{Steps: []plan.Step{enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}, result{
 			Asked: true, Err: "interrupted while reading cluster ns/c: no answer (context canceled); run the same command again to continue",
 		}},
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
+	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -29,12 +29,12 @@ type execution struct {
 	key client.ObjectKey
 	Upgrade
 	uid      string
-	engine   rollout.Engine
-	progress rollout.Progress
+	engine   engine.Engine
+	progress engine.Progress
 }
 
 func newExecution(c *Client, key client.ObjectKey, upgrade Upgrade) *execution {
-	return &execution{c: c, key: key, Upgrade: upgrade, engine: rollout.New(key.String(), upgrade.Program)}
+	return &execution{c: c, key: key, Upgrade: upgrade, engine: engine.New(key.String(), upgrade.Program)}
 }
 
 // begin makes the changes that wait for nothing.
@@ -67,7 +67,7 @@ func (x *execution) advance(ctx context.Context, cluster state.Cluster) (verdict
 
 // explain puts the engine's error about an unhealthy cluster as the preflight does.
 func (x *execution) explain(err error) error {
-	unhealthy := (*rollout.UnhealthyError)(nil)
+	unhealthy := (*engine.UnhealthyError)(nil)
 	if !errors.As(err, &unhealthy) {
 		return err
 	}
@@ -80,9 +80,9 @@ func (x *execution) explain(err error) error {
 
 // do does actions in their order, and notes what came of them. It reports whether
 // Cluster API does not take one of them yet. After an error it records Events only.
-func (x *execution) do(ctx context.Context, actions []rollout.Action) (postponed bool, failed error) {
+func (x *execution) do(ctx context.Context, actions []engine.Action) (postponed bool, failed error) {
 	for _, action := range actions {
-		if _, records := action.(rollout.RecordEvent); failed != nil && !records {
+		if _, records := action.(engine.RecordEvent); failed != nil && !records {
 			continue
 		}
 		written, err := x.doOne(ctx, action)
@@ -99,29 +99,29 @@ func (x *execution) do(ctx context.Context, actions []rollout.Action) (postponed
 }
 
 // doOne returns the objects that were written, as the API server has them then.
-func (x *execution) doOne(ctx context.Context, action rollout.Action) ([]*unstructured.Unstructured, error) {
+func (x *execution) doOne(ctx context.Context, action engine.Action) ([]*unstructured.Unstructured, error) {
 	switch a := action.(type) {
-	case rollout.Apply:
+	case engine.Apply:
 		return x.apply(ctx, a.Object)
-	case rollout.ApplyInPlace:
+	case engine.ApplyInPlace:
 		return x.applyInPlace(ctx, a.Object)
-	case rollout.ApplyTopology:
+	case engine.ApplyTopology:
 		return x.applyTopology(ctx, a.Object)
-	case rollout.Pause:
+	case engine.Pause:
 		return x.pause(ctx, a)
-	case rollout.Restore:
+	case engine.Restore:
 		return nil, x.restore(ctx, a.Objects)
-	case rollout.Remove:
+	case engine.Remove:
 		return nil, x.remove(ctx, a.Object)
-	case rollout.Annotate:
+	case engine.Annotate:
 		return nil, x.annotate(ctx, a)
-	case rollout.Transfer:
+	case engine.Transfer:
 		return nil, x.transfer(ctx, a)
-	case rollout.RecordHold:
+	case engine.RecordHold:
 		x.recordHold(ctx, a.Hold)
-	case rollout.RecordEvent:
+	case engine.RecordEvent:
 		x.c.recordEvent(ctx, x.key, x.uid, a.Reason, a.Message)
-	case rollout.Warn:
+	case engine.Warn:
 		x.Warn(a.Text)
 	}
 	return nil, nil
@@ -156,7 +156,7 @@ func (x *execution) applyInPlace(ctx context.Context, object *unstructured.Unstr
 		return err
 	})
 	if apierrors.IsNotFound(err) {
-		return nil, &rollout.StalePlanError{Cluster: x.key.String(), Reasons: []string{changes.ObjectName(object) + " was deleted"}}
+		return nil, &engine.StalePlanError{Cluster: x.key.String(), Reasons: []string{changes.ObjectName(object) + " was deleted"}}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
@@ -210,7 +210,7 @@ func (x *execution) remove(ctx context.Context, object string) error {
 }
 
 // annotate gives an object one annotation.
-func (x *execution) annotate(ctx context.Context, a rollout.Annotate) error {
+func (x *execution) annotate(ctx context.Context, a engine.Annotate) error {
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, a.Key, a.Value))
 	err := x.c.whileHeld(ctx, func() error { return client.IgnoreNotFound(x.c.Patch(ctx, a.Object.DeepCopy(), patch, FieldOwner)) })
 	if err != nil {
@@ -227,7 +227,7 @@ func (x *execution) recordHold(ctx context.Context, hold *state.Hold) {
 }
 
 // pause writes the Cluster, paused, with a mark that says why.
-func (x *execution) pause(ctx context.Context, a rollout.Pause) ([]*unstructured.Unstructured, error) {
+func (x *execution) pause(ctx context.Context, a engine.Pause) ([]*unstructured.Unstructured, error) {
 	mark, err := json.Marshal(state.Pause{Why: a.Why, By: x.c.identity(), Since: x.c.opts().Clock.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return nil, err

@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -30,13 +30,13 @@ func refusedConnection() error {
 // everyWrite are plans of which each begins with another kind of write.
 func everyWrite() map[string][]plan.Step {
 	return map[string][]plan.Step{
-		"control plane": {rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")},
-		"cluster":       {rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))},
-		"in place":      {rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))},
-		"templates":     {rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0"))},
-		"workers":       {rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")},
-		"new group":     {rollouttest.Step(plan.CreateWorkers, "", "v1.32.1", "new")},
-		"removal":       {rollouttest.Step(plan.RemoveWorkers, "v1.32.1", "", "md-0")},
+		"control plane": {enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")},
+		"cluster":       {enginetest.Concurrent(enginetest.Step(plan.InPlace, "", ""))},
+		"in place":      {enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0"))},
+		"templates":     {enginetest.Concurrent(enginetest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0"))},
+		"workers":       {enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")},
+		"new group":     {enginetest.Step(plan.CreateWorkers, "", "v1.32.1", "new")},
+		"removal":       {enginetest.Step(plan.RemoveWorkers, "v1.32.1", "", "md-0")},
 	}
 }
 
@@ -57,10 +57,10 @@ func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 	for name, steps := range everyWrite() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
 			held, lose := context.WithCancelCause(t.Context())
 			lose(lost)
-			x := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
+			x := w.run(enginetest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
 			err := x.c.explain(held, beginAndAdvance(held, w, x))
 			if got := (*LockedError)(nil); !errors.As(err, &got) || got != lost {
 				t.Errorf("error is %v, want %v", err, lost)
@@ -72,10 +72,10 @@ func TestRunWritesNothingOnceItsLockIsLost(t *testing.T) {
 	}
 	t.Run("in the middle", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+		w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
 		held, lose := context.WithCancelCause(t.Context())
 		w.apply = func(*unstructured.Unstructured) error { lose(lost); return nil }
-		x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...))
+		x := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...))
 		err := x.c.explain(held, beginAndAdvance(held, w, x))
 		if got := (*LockedError)(nil); !errors.As(err, &got) || got != lost {
 			t.Errorf("error is %v, want %v", err, lost)
@@ -96,7 +96,7 @@ func TestRunIsPatient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+				w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
 				back := time.Now().Add(5 * time.Second)
 				w.apply = func(*unstructured.Unstructured) error {
 					if time.Now().Before(back) {
@@ -104,7 +104,7 @@ func TestRunIsPatient(t *testing.T) {
 					}
 					return nil
 				}
-				x := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
+				x := w.run(enginetest.Plan(w.seen.Versions(), w.seen.Versions(), steps...))
 				if err := beginAndAdvance(t.Context(), w, x); err != nil {
 					t.Error(err)
 				}
@@ -158,7 +158,7 @@ func TestRunStopsAt(t *testing.T) {
 		},
 		"another version": {
 			func(w *world, x *execution) error {
-				w.seen.ControlPlane.Version = rollouttest.Versions("v1.34.1").ControlPlane
+				w.seen.ControlPlane.Version = enginetest.Versions("v1.34.1").ControlPlane
 				return of(w, x)
 			},
 			result{Err: "KubeadmControlPlane/c was changed by someone else: its version is v1.34.1, and the plan has v1.33.1", Moved: true},
@@ -170,7 +170,7 @@ func TestRunStopsAt(t *testing.T) {
 		"a group that would change in place and of which the MachineDeployment went away": {
 			func(w *world, _ *execution) error {
 				delete(w.Objects, "MachineDeployment/c-md-0")
-				return of(w, w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), everyWrite()["in place"]...)))
+				return of(w, w.run(enginetest.Plan(w.seen.Versions(), w.seen.Versions(), everyWrite()["in place"]...)))
 			},
 			result{Err: "MachineDeployment/c-md-0 was deleted", Moved: true},
 		},
@@ -178,14 +178,14 @@ func TestRunStopsAt(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-			x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...))
+			w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			x := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1"), everyWrite()["control plane"]...))
 			err := test.run(w, x)
 			if err == nil {
 				t.Fatal("no error")
 			}
 			got := result{Err: err.Error(), Writes: w.writes}
-			if moved := (*rollout.StalePlanError)(nil); errors.As(err, &moved) {
+			if moved := (*engine.StalePlanError)(nil); errors.As(err, &moved) {
 				got.Err, got.Moved = moved.Reasons[0], true
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -198,8 +198,8 @@ func TestRunStopsAt(t *testing.T) {
 // TestRunWithForce takes over fields, and only then.
 func TestRunWithForce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1"))
-	x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
+	w := newWorld(t, enginetest.Versions("v1.32.1"))
+	x := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1"), everyWrite()["control plane"]...))
 	x.Force = true
 	w.begins(x)
 	w.sees(x, 0, "force DevMachineTemplate/c-v1.33.1", "force KubeadmControlPlane/c v1.33.1")
@@ -209,9 +209,9 @@ func TestRunWithForce(t *testing.T) {
 // writes of the next one, and though one of them fails.
 func TestRunRecordsStepsThoughAWriteFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-	x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"),
-		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")))
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	x := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.34.1", "md-0", "v1.32.1"),
+		enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")))
 	w.begins(x)
 	w.sees(x, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1")...)
 	w.Roll(controlPlane)

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
+	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 )
 
 // errPostponed says that Cluster API takes no other version yet.

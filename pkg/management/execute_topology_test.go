@@ -11,8 +11,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -36,10 +36,10 @@ func TestApplyTopologyWhileAnUpgradeEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cluster := rollouttest.Object("cluster.x-k8s.io", "Cluster", "c", "", map[string]any{"topology": map[string]any{"version": "v1.32.0"}})
+			cluster := enginetest.Object("cluster.x-k8s.io", "Cluster", "c", "", map[string]any{"topology": map[string]any{"version": "v1.32.0"}})
 			live := cluster.DeepCopy()
 			live.SetAnnotations(map[string]string{runtimev1.PendingHooksAnnotation: test.pending})
-			w := newWorld(t, rollouttest.Versions("v1.31.0"))
+			w := newWorld(t, enginetest.Versions("v1.31.0"))
 			w.Objects["Cluster/c"] = live
 			w.apply = func(object *unstructured.Unstructured) error {
 				if object.GetKind() != "Cluster" || test.refused == 0 {
@@ -50,8 +50,8 @@ func TestApplyTopologyWhileAnUpgradeEnds(t *testing.T) {
 				err.ErrStatus.Details.Causes = []metav1.StatusCause{{Field: test.field}}
 				return err
 			}
-			x := w.run(rollouttest.Plan(rollouttest.Versions("v1.31.0"), rollouttest.Versions("v1.31.0")))
-			actions := []rollout.Action{rollout.ApplyTopology{Object: cluster, Through: 3}}
+			x := w.run(enginetest.Plan(enginetest.Versions("v1.31.0"), enginetest.Versions("v1.31.0")))
+			actions := []engine.Action{engine.ApplyTopology{Object: cluster, Through: 3}}
 			x.progress = begun(x)
 			var got []string
 			for range 2 {
@@ -72,7 +72,7 @@ func TestApplyTopologyWhileAnUpgradeEnds(t *testing.T) {
 }
 
 // begun is the progress of an execution before its first write.
-func begun(x *execution) rollout.Progress {
+func begun(x *execution) engine.Progress {
 	_, p := x.engine.Begin(state.Cluster{})
 	return p
 }

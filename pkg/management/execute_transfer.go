@@ -19,9 +19,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // topologyOwner is Cluster API's field manager for the objects of a topology.
@@ -37,7 +37,7 @@ func (x *execution) read(ctx context.Context, kind, name string) (*unstructured.
 
 // transfer transfers the objects of a group to clusterctl-x, or back to Cluster API.
 // The MachineDeployment comes last: it determines the owner of the group.
-func (x *execution) transfer(ctx context.Context, a rollout.Transfer) error {
+func (x *execution) transfer(ctx context.Context, a engine.Transfer) error {
 	_, name, _ := strings.Cut(a.Object, "/")
 	deployment, err := x.read(ctx, "MachineDeployment", name)
 	if err != nil {

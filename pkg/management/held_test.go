@@ -13,9 +13,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -73,8 +73,8 @@ func TestRunLooksAtItsLock(t *testing.T) {
 				var l leases
 				held, _ := l.try(t, t.Context(), false)
 				l.renewedBy("another")
-				w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-				err := beginAndAdvance(held, w, w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), steps...)))
+				w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+				err := beginAndAdvance(held, w, w.run(enginetest.Plan(w.seen.Versions(), w.seen.Versions(), steps...)))
 				if lost := (*LockedError)(nil); !errors.As(err, &lost) || lost.Holder != "another" || !lost.Lost {
 					t.Errorf("error is %v", err)
 				}
@@ -87,14 +87,14 @@ func TestRunLooksAtItsLock(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var l leases
 			held, _ := l.try(t, t.Context(), false)
-			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
 			w.apply = func(o *unstructured.Unstructured) error {
 				if o.GetKind() == "KubeadmControlPlane" {
 					l.renewedBy("another")
 				}
 				return nil
 			}
-			x := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
+			x := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1"), everyWrite()["control plane"]...))
 			x.Desired[1].Parts, x.Desired[1].Others = map[string][]*unstructured.Unstructured{controlPlane: x.Desired[1].Parts[controlPlane]}, others("yes")
 			if lost := (*LockedError)(nil); !errors.As(beginAndAdvance(held, w, x), &lost) {
 				t.Error("it did not notice")
@@ -106,7 +106,7 @@ func TestRunLooksAtItsLock(t *testing.T) {
 
 // others is md-0 of an upgrade that is not about it.
 func others(value string) map[string][]*unstructured.Unstructured {
-	objects := desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1")).Parts["md-0"]
+	objects := desiredAt(enginetest.Versions("v1.33.1", "md-0", "v1.32.1")).Parts["md-0"]
 	annotations := map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: value, "more": "x"}
 	if value == "" {
 		annotations = nil
@@ -134,8 +134,8 @@ func TestRunAnnotatesOthers(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-			x := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1"), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
+			w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			x := w.run(enginetest.Plan(enginetest.Versions("v1.32.1"), enginetest.Versions("v1.33.1"), everyWrite()["control plane"]...))
 			for i := range x.Desired {
 				x.Desired[i].Others = test.others
 			}
@@ -152,11 +152,11 @@ func TestRunAnnotatesOthers(t *testing.T) {
 // the control plane where it is; nothing of the step is written.
 func TestRunLeavesNobodyBehind(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1"))
-	w.seen.Others = []state.Other{{Object: "Machine/x", Version: rollouttest.Versions("v1.29.1").ControlPlane}}
-	x := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1"), rollouttest.Versions("v1.33.1"), everyWrite()["control plane"]...))
-	want := &rollout.StalePlanError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old for a control plane at v1.33.1; upgrade or delete it"}}
-	var got *rollout.StalePlanError
+	w := newWorld(t, enginetest.Versions("v1.32.1"))
+	w.seen.Others = []state.Other{{Object: "Machine/x", Version: enginetest.Versions("v1.29.1").ControlPlane}}
+	x := w.run(enginetest.Plan(enginetest.Versions("v1.32.1"), enginetest.Versions("v1.33.1"), everyWrite()["control plane"]...))
+	want := &engine.StalePlanError{Cluster: "ns/c", Reasons: []string{"Machine/x is at v1.29.1, which would be too old for a control plane at v1.33.1; upgrade or delete it"}}
+	var got *engine.StalePlanError
 	errors.As(beginAndAdvance(t.Context(), w, x), &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
@@ -218,7 +218,7 @@ func TestTurns(t *testing.T) {
 // somebody changed is not.
 func TestRunEndsThoughNothingCanBeRemoved(t *testing.T) {
 	t.Parallel()
-	versions := rollouttest.Versions("v1.33.1", "md-0", "v1.33.1")
+	versions := enginetest.Versions("v1.33.1", "md-0", "v1.33.1")
 	old := ofCluster(infrastructure, "DevMachineTemplate", "old", "c", nil)
 	for name, moved := range map[string]bool{"": false, "and somebody changed something": true} {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestRunEndsThoughNothingCanBeRemoved(t *testing.T) {
 			a := remains{objects: []*unstructured.Unstructured{old}, deleteErr: errors.New("no")}
 			x := w.run(plan.Plan{From: versions, To: versions})
 			x.c = both(x.c, a.client())
-			x.progress = begun(x).After(rollout.Apply{Object: w.Main("md-0"), Part: "md-0"}, w.Main("md-0"))
+			x.progress = begun(x).After(engine.Apply{Object: w.Main("md-0"), Part: "md-0"}, w.Main("md-0"))
 			if moved {
 				delete(w.Objects, "MachineDeployment/c-md-0")
 			}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management/observe"
+	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 

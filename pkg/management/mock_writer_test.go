@@ -8,9 +8,10 @@ import (
 	context "context"
 	reflect "reflect"
 
-	changes "github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	gomock "github.com/golang/mock/gomock"
 	unstructured "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	changes "github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
 // Mockwriter is a mock of writer interface.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -177,7 +177,7 @@ func unhealthy(cluster state.Cluster, p plan.Plan, options PreflightOptions) []s
 		}
 		return part.Name != v1alpha1.ControlPlaneName && part.ComesUp()
 	}
-	return healthReasons(cluster, rollout.Unwell(cluster, p, options.Groups, tolerated))
+	return healthReasons(cluster, engine.Unwell(cluster, p, options.Groups, tolerated))
 }
 
 // healthReasons returns the findings about parts that are not healthy.
@@ -197,7 +197,7 @@ type Writes struct {
 	// First are the objects that it writes before its first step.
 	First []*unstructured.Unstructured
 	// Later are the objects at the end of each step.
-	Later []rollout.Objects
+	Later []engine.Objects
 	// Force takes over fields that others own.
 	Force bool
 }
@@ -255,11 +255,11 @@ const skipGuardrails = "clusterctl-x.io/skip-guardrails"
 // further versions the next one only, for its webhook lets it move by one minor.
 // The guardrails judge what the first step writes. What later steps write comes
 // to be legal by the steps before them.
-func rehearsed(first []*unstructured.Unstructured, later []rollout.Objects) ([]*unstructured.Unstructured, error) {
+func rehearsed(first []*unstructured.Unstructured, later []engine.Objects) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	seen := map[string]bool{}
 	controlPlanes := 0
-	for i, stage := range append([]rollout.Objects{{Cluster: first}}, later...) {
+	for i, stage := range append([]engine.Objects{{Cluster: first}}, later...) {
 		for _, object := range stage.All() {
 			text, err := object.MarshalJSON()
 			if err != nil {

@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -44,7 +44,7 @@ func TestPaused(t *testing.T) {
 		field      = annotation + ", or set its spec.paused to false"
 		ofCluster  = "Cluster/c is paused, so Cluster API would do nothing: set spec.paused to false"
 	)
-	both := []plan.Step{rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")}
+	both := []plan.Step{enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")}
 	second := func(c *state.Cluster) { c.WorkerNodeGroups[1].Paused = true }
 	tests := map[string]struct {
 		change func(*state.Cluster)
@@ -62,9 +62,9 @@ func TestPaused(t *testing.T) {
 		"the cluster, whatever is changed":     {func(c *state.Cluster) { c.Paused = true }, nil, []string{ofCluster}},
 		"the control plane":                    {func(c *state.Cluster) { c.ControlPlane.Paused = true }, both, []string{"KubeadmControlPlane/c" + annotation}},
 		"a group":                              {second, both, []string{"MachineDeployment/c-md-1" + field}},
-		"a group that changes in place":        {second, []plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))}, []string{"MachineDeployment/c-md-1" + field}},
-		"a group that goes":                    {second, []plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, []string{"MachineDeployment/c-md-1" + field}},
-		"a group, and only others are changed": {second, []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil},
+		"a group that changes in place":        {second, []plan.Step{enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-1"))}, []string{"MachineDeployment/c-md-1" + field}},
+		"a group that goes":                    {second, []plan.Step{enginetest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, []string{"MachineDeployment/c-md-1" + field}},
+		"a group, and only others are changed": {second, []plan.Step{enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil},
 		"a group of another":                   {func(c *state.Cluster) { second(c); c.WorkerNodeGroups[1].Unmanaged = true }, both, nil},
 	}
 	for name, test := range tests {
@@ -83,7 +83,7 @@ func TestPaused(t *testing.T) {
 // what mends it.
 func TestUnhealthy(t *testing.T) {
 	t.Parallel()
-	controlPlane := rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")
+	controlPlane := enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")
 	sick := func(c *state.Cluster) { c.WorkerNodeGroups[1].Machines[1].Ready = false }
 	short := func(c *state.Cluster) { c.ControlPlane.Replicas = 3 }
 	const (
@@ -105,17 +105,17 @@ func TestUnhealthy(t *testing.T) {
 			func(c *state.Cluster) { sick(c); short(c); c.WorkerNodeGroups[0].Replicas = 0 }, []plan.Step{controlPlane},
 			[]string{isShort, isSick}, // md-0 is on its way down
 		},
-		"the group that would move": {sick, []plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0", "md-1")}, []string{isSick}},
-		"a rollout under way":       {sick, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), controlPlane}, nil},
+		"the group that would move": {sick, []plan.Step{enginetest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0", "md-1")}, []string{isSick}},
+		"a rollout under way":       {sick, []plan.Step{enginetest.UnderWay(enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), controlPlane}, nil},
 		"a rollout under way, and a later move of the same": {
-			sick, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-1")}, nil,
+			sick, []plan.Step{enginetest.UnderWay(enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")), enginetest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-1")}, nil,
 		},
-		"a rollout under way of another":        {sick, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))}, []string{isSick}},
-		"a control plane under way":             {short, []plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))}, nil},
-		"a group that goes":                     {sick, []plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, nil},
-		"a group that goes back":                {sick, []plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-1")}, nil},
-		"a change in place":                     {sick, []plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))}, []string{isSick}},
-		"other machines, which may be the cure": {sick, []plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-1"))}, nil},
+		"a rollout under way of another":        {sick, []plan.Step{enginetest.UnderWay(enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))}, []string{isSick}},
+		"a control plane under way":             {short, []plan.Step{enginetest.UnderWay(enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))}, nil},
+		"a group that goes":                     {sick, []plan.Step{enginetest.Step(plan.RemoveWorkers, "v1.33.1", "", "md-1")}, nil},
+		"a group that goes back":                {sick, []plan.Step{enginetest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-1")}, nil},
+		"a change in place":                     {sick, []plan.Step{enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-1"))}, []string{isSick}},
+		"other machines, which may be the cure": {sick, []plan.Step{enginetest.Concurrent(enginetest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-1"))}, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestUnhealthyForOneGroup(t *testing.T) {
 	t.Parallel()
 	cluster := quietCluster()
 	cluster.WorkerNodeGroups[1].Machines[1].Ready = false
-	p := plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}}
+	p := plan.Plan{Steps: []plan.Step{enginetest.Step(plan.Workers, "v1.33.1", "v1.34.1", "md-0")}}
 	if got := unhealthy(cluster, p, PreflightOptions{Groups: []string{"md-0"}}); got != nil {
 		t.Errorf("another group stands in the way: %s", got)
 	}
@@ -153,7 +153,7 @@ func TestUnhealthyForWantOfATemplate(t *testing.T) {
 	cluster := quietCluster()
 	group := &cluster.WorkerNodeGroups[1]
 	group.Machines, group.Blocked, group.Reason = group.Machines[:1], true, "no template"
-	p := plan.Plan{Steps: []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}
+	p := plan.Plan{Steps: []plan.Step{enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}}
 	want := []string{"md-1: 1 of 2 machines ready at v1.33.1; no template; fix it first: an upgrade takes more machines away"}
 	if diff := cmp.Diff(want, unhealthy(cluster, p, PreflightOptions{Restored: []string{"md-0"}})); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
@@ -228,12 +228,12 @@ func TestPreflight(t *testing.T) {
 // judge what comes after the first step.
 func TestRehearsed(t *testing.T) {
 	t.Parallel()
-	first := desiredAt(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-	second := desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
-	third := desiredAt(rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"))
+	first := desiredAt(enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	second := desiredAt(enginetest.Versions("v1.33.1", "md-0", "v1.32.1"))
+	third := desiredAt(enginetest.Versions("v1.34.1", "md-0", "v1.32.1"))
 	before := described(slices.Concat(first.All(), second.All(), third.All()))
-	fourth := desiredAt(rollouttest.Versions("v1.34.1", "md-0", "v1.34.1"))
-	got, err := rehearsed(first.All(), []rollout.Objects{second, third, third, fourth})
+	fourth := desiredAt(enginetest.Versions("v1.34.1", "md-0", "v1.34.1"))
+	got, err := rehearsed(first.All(), []engine.Objects{second, third, third, fourth})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestRehearsed(t *testing.T) {
 // the object.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	stage := desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))
+	stage := desiredAt(enginetest.Versions("v1.33.1", "md-0", "v1.33.1"))
 	for name, force := range map[string]bool{"": false, "with force": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -300,7 +300,7 @@ func TestDryRunNamesAllConflicts(t *testing.T) {
 		return apierrors.NewApplyConflict(causes, "conflicts")
 	}
 	const head = "other field managers own fields that the upgrade would change; set their values in the file, or take the fields over with --force-conflicts"
-	twice := []rollout.Objects{desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1")), desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))}
+	twice := []engine.Objects{desiredAt(enginetest.Versions("v1.33.1", "md-0", "v1.32.1")), desiredAt(enginetest.Versions("v1.33.1", "md-0", "v1.33.1"))}
 	tests := map[string]struct {
 		errs map[string]error // by Kind
 		want string
@@ -345,7 +345,7 @@ func TestDryRunNamesAllConflicts(t *testing.T) {
 func described(objects []*unstructured.Unstructured) []string {
 	texts := make([]string, len(objects))
 	for i, object := range objects {
-		texts[i] = rollouttest.Describe(object)
+		texts[i] = enginetest.Describe(object)
 		if object.GetAnnotations()[skipGuardrails] != "" {
 			texts[i] += ", unguarded"
 		}
@@ -362,9 +362,9 @@ func TestExplainsUnhealthy(t *testing.T) {
 	cluster := quietCluster()
 	cluster.Infrastructure = "no network"
 	cluster.WorkerNodeGroups[0].Machines = nil
-	steps := []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1"), rollouttest.Step(plan.ControlPlane, "v1.34.1", "v1.35.1")}
-	x := newWorld(t, rollouttest.Versions("v1.33.1")).run(rollouttest.Plan(cluster.Versions(), cluster.Versions(), steps...))
-	err := x.explain(fmt.Errorf("stopped: %w", &rollout.UnhealthyError{Plan: x.Plan, Step: 1, Waited: 10 * time.Minute, Cluster: cluster, Parts: cluster.WorkerNodeGroups[:1]}))
+	steps := []plan.Step{enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1"), enginetest.Step(plan.ControlPlane, "v1.34.1", "v1.35.1")}
+	x := newWorld(t, enginetest.Versions("v1.33.1")).run(enginetest.Plan(cluster.Versions(), cluster.Versions(), steps...))
+	err := x.explain(fmt.Errorf("stopped: %w", &engine.UnhealthyError{Plan: x.Plan, Step: 1, Waited: 10 * time.Minute, Cluster: cluster, Parts: cluster.WorkerNodeGroups[:1]}))
 	if unhealthy := (*PreflightError)(nil); !errors.As(err, &unhealthy) || unhealthy.Waited != 10*time.Minute {
 		t.Fatalf("error is %v", err)
 	}

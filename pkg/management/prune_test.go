@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 )
 
 const (
@@ -101,7 +101,7 @@ func (a *remains) client() *Client {
 
 // ofCluster is an object of a cluster, for clusterctl-x and for Cluster API.
 func ofCluster(group, kind, name, cluster string, spec map[string]any) *unstructured.Unstructured {
-	o := rollouttest.Object(group, kind, name, "", spec)
+	o := enginetest.Object(group, kind, name, "", spec)
 	o.SetLabels(map[string]string{v1alpha1.ClusterLabel: cluster, clusterv1.ClusterNameLabel: cluster})
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: string(FieldOwner)}})
 	return o

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -124,7 +124,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	var world records
 	c := world.client()
-	written := Record{Spec: "kind: Cluster\n# with \"quotes\"\n", Versions: rollouttest.Versions("v1.35.1", "md-0", "v1.34.9", "md-1", "v1.35.1+build.7"), Releases: allReleases(t)}
+	written := Record{Spec: "kind: Cluster\n# with \"quotes\"\n", Versions: enginetest.Versions("v1.35.1", "md-0", "v1.34.9", "md-1", "v1.35.1+build.7"), Releases: allReleases(t)}
 	if _, exists, err := c.Record(t.Context(), clusterKey()); exists || err != nil {
 		t.Fatalf("a record before it was written: %t, %v", exists, err)
 	}
@@ -225,7 +225,7 @@ func TestRecordOfTwoRuns(t *testing.T) {
 		}
 	}
 	if err := c.ChangeRecord(t.Context(), clusterKey(), func(Record) Record {
-		return Record{Versions: rollouttest.Versions("v1.34.1", "md-0", "v1.33.1", "md-1", "v1.33.1")}
+		return Record{Versions: enginetest.Versions("v1.34.1", "md-0", "v1.33.1", "md-1", "v1.33.1")}
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestRecordOfTwoRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(rollouttest.Versions("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1"), got.Versions, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
+	if diff := cmp.Diff(enginetest.Versions("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1"), got.Versions, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
 		t.Errorf("versions (-want +got):\n%s", diff)
 	}
 }
@@ -254,7 +254,7 @@ func TestRecordSize(t *testing.T) {
 	releases := allReleases(t)
 	var spec strings.Builder
 	spec.WriteString("apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: large\nspec:\n  workerNodeGroupConfigurations:\n")
-	versions := rollouttest.Versions("v1.35.1")
+	versions := enginetest.Versions("v1.35.1")
 	for i := range groups {
 		release := releases[i%len(releases)]
 		name := fmt.Sprintf("group-%d-of-availability-zone-%d", i, i*7%5)

@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
 
 // TestCompareNamesMissingTemplates: a template that is not there is a new one, unless
 // a live object refers to it.
 func TestCompareNamesMissingTemplates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
 	delete(w.Objects, "DevMachineTemplate/c-v1.33.1")
 	delete(w.Objects, "KubeadmConfigTemplate/c-md-0-v1.32.1")
-	stage := desiredAt(rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.33.1", "md-2", "v1.32.1"))
+	stage := desiredAt(enginetest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.33.1", "md-2", "v1.32.1"))
 	found, err := w.client().Compare(t.Context(), stage.All())
 	if err != nil {
 		t.Fatal(err)
@@ -42,11 +42,11 @@ func TestCompareNamesMissingTemplates(t *testing.T) {
 // first, also of groups that no step moves, and once.
 func TestRunRestoresTemplates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
 	for _, name := range []string{"DevMachineTemplate/c-v1.32.1", "KubeadmConfigTemplate/c-md-0-v1.32.1", "DevMachineTemplate/c-md-1-v1.32.1"} {
 		delete(w.Objects, name)
 	}
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
 	x := w.run(p)
 	w.begins(x, "apply DevMachineTemplate/c-v1.32.1", "apply KubeadmConfigTemplate/c-md-0-v1.32.1", "apply DevMachineTemplate/c-md-1-v1.32.1")
 	w.begins(x)
@@ -55,11 +55,11 @@ func TestRunRestoresTemplates(t *testing.T) {
 // TestRefers compares kind and name.
 func TestRefers(t *testing.T) {
 	t.Parallel()
-	stage := desiredAt(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	stage := desiredAt(enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
 	deployment := stage.Parts["md-0"][2]
 	for object, want := range map[*unstructured.Unstructured]bool{
 		stage.Parts["md-0"][0]: true, stage.Parts["md-0"][1]: true, deployment: false,
-		stage.Parts[controlPlane][0]: false, rollouttest.Object("g", "OtherTemplate", "c-md-0-v1.32.1", "", nil): false,
+		stage.Parts[controlPlane][0]: false, enginetest.Object("g", "OtherTemplate", "c-md-0-v1.32.1", "", nil): false,
 	} {
 		if got := refers(deployment, object); got != want {
 			t.Errorf("refers to %s %s: %t, want %t", object.GetKind(), object.GetName(), got, want)

@@ -19,16 +19,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
 
 // simulation is an API server on which runs take a simulated cluster to its target, and
 // that kills the first of them after one of its writes.
 type simulation struct {
 	*world
-	of *rollouttest.Simulation
+	of *enginetest.Simulation
 	// written counts the writes of all runs; at kill the run ends.
 	written, kill int
 	// runs counts how often it was planned; first is what was planned first.
@@ -37,9 +37,9 @@ type simulation struct {
 	stop  context.CancelFunc
 }
 
-func newSimulation(t *testing.T, of *rollouttest.Simulation) *simulation {
+func newSimulation(t *testing.T, of *enginetest.Simulation) *simulation {
 	t.Helper()
-	s := &simulation{world: newWorld(t, rollouttest.Versions("v1.31.1")), of: of}
+	s := &simulation{world: newWorld(t, enginetest.Versions("v1.31.1")), of: of}
 	s.world.World = of.World
 	if of.Topology != nil {
 		s.apply = s.takesTopology
@@ -143,22 +143,22 @@ func (s *simulation) carryOut() {
 		if s.runs++; s.runs == 1 {
 			s.first = p
 		}
-		program := rollout.Program{Plan: p, Concurrency: 2, Topology: s.of.Topology != nil}
+		program := engine.Program{Plan: p, Concurrency: 2, Topology: s.of.Topology != nil}
 		for _, stage := range desired {
-			program.Desired = append(program.Desired, rollout.Objects{Cluster: stage.Cluster, Parts: stage.Parts})
+			program.Desired = append(program.Desired, engine.Objects{Cluster: stage.Cluster, Parts: stage.Parts})
 		}
 		done = s.run(program)
 	}
 }
 
 // run carries out a program, and reports whether it came to its end.
-func (s *simulation) run(program rollout.Program) bool {
+func (s *simulation) run(program engine.Program) bool {
 	s.t.Helper()
 	ctx, stop := context.WithCancel(s.t.Context())
 	defer stop()
 	s.stop = stop
 	x := newExecution(s.client(), clusterKey(), Upgrade{
-		Program: program, Show: func(rollout.Status) {}, Warn: func(text string) { s.t.Errorf("kill %d: warning: %s", s.kill, text) },
+		Program: program, Show: func(engine.Status) {}, Warn: func(text string) { s.t.Errorf("kill %d: warning: %s", s.kill, text) },
 	})
 	err := x.begin(ctx, s.of.Cluster())
 	for looks := 0; err == nil && ctx.Err() == nil; looks++ {
@@ -200,23 +200,23 @@ func planned(p plan.Plan) map[string]int {
 // cluster arrives, and no machine is replaced more often than the plan says.
 func TestKilledAfterEveryWrite(t *testing.T) {
 	t.Parallel()
-	from := rollouttest.Versions("v1.31.1", "a", "v1.31.1", "b", "v1.31.1")
-	group, pinned, target := rollouttest.TargetGroup, rollouttest.PinnedGroup, rollouttest.Target
-	direct := func(target plan.Target, templates ...string) func() *rollouttest.Simulation {
-		return func() *rollouttest.Simulation {
-			of := rollouttest.NewSimulation(from, target)
+	from := enginetest.Versions("v1.31.1", "a", "v1.31.1", "b", "v1.31.1")
+	group, pinned, target := enginetest.TargetGroup, enginetest.PinnedGroup, enginetest.Target
+	direct := func(target plan.Target, templates ...string) func() *enginetest.Simulation {
+		return func() *enginetest.Simulation {
+			of := enginetest.NewSimulation(from, target)
 			for _, part := range templates {
 				of.Rendering.Templates[part] = "-new"
 			}
 			return of
 		}
 	}
-	topology := func(target plan.Target, detached ...string) func() *rollouttest.Simulation {
-		return func() *rollouttest.Simulation {
-			return rollouttest.NewTopologySimulation(from, target, detached, 2, 1)
+	topology := func(target plan.Target, detached ...string) func() *enginetest.Simulation {
+		return func() *enginetest.Simulation {
+			return enginetest.NewTopologySimulation(from, target, detached, 2, 1)
 		}
 	}
-	for name, begin := range map[string]func() *rollouttest.Simulation{
+	for name, begin := range map[string]func() *enginetest.Simulation{
 		"minors":                                     direct(target("v1.34.1", group("a", "v1.34.1"), group("b", "v1.34.1"))),
 		"a pinned group":                             direct(target("v1.34.1", group("a", "v1.34.1"), pinned("b", "v1.31.1"))),
 		"new and removed groups":                     direct(target("v1.33.1", group("a", "v1.33.1"), group("new", "v1.33.1"))),

@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // Upgrade is a program with what else there is to say about carrying it out.
 type Upgrade struct {
-	rollout.Program
+	engine.Program
 	// Record makes what is kept about the cluster, from the first write on, of what was
 	// kept before.
 	Record func(Record) Record
@@ -28,7 +28,7 @@ type Upgrade struct {
 	// Warn is called with failures that do not affect the cluster.
 	Warn func(string)
 	// Show is called with every change.
-	Show func(rollout.Status)
+	Show func(engine.Status)
 }
 
 // Upgrade takes a cluster through the steps of a plan. It stops before its next write
@@ -69,7 +69,7 @@ func isGone(cluster state.Cluster) bool { return cluster.Name == "" || cluster.D
 // fits compares a cluster with what a plan was made for.
 func fits(upgrade Upgrade, cluster state.Cluster) error {
 	made := upgrade.Plan.Metadata
-	moved := &rollout.StalePlanError{Cluster: made.Namespace + "/" + made.Name}
+	moved := &engine.StalePlanError{Cluster: made.Namespace + "/" + made.Name}
 	if cluster.Name == "" || made.UID != cluster.UID {
 		moved.Reasons = []string{"the cluster was deleted, or replaced by another one of the same name"}
 		return moved
@@ -96,7 +96,7 @@ func (x *execution) finish(ctx context.Context) error {
 
 // prune removes what the cluster no longer needs. That it cannot be removed does
 // not matter to the cluster.
-func (x *execution) prune(ctx context.Context, last rollout.Objects) {
+func (x *execution) prune(ctx context.Context, last engine.Objects) {
 	keep := append(last.All(), x.Templates...)
 	kinds := prunedKinds(keep)
 	if x.Partial {
@@ -113,7 +113,7 @@ func (x *execution) unchanged(ctx context.Context, wrote []*unstructured.Unstruc
 	if err != nil {
 		return err
 	}
-	moved := &rollout.StalePlanError{Cluster: x.key.String()}
+	moved := &engine.StalePlanError{Cluster: x.key.String()}
 	for _, change := range all {
 		switch {
 		case change.Creates():

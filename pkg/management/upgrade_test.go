@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -75,7 +75,7 @@ func TestFits(t *testing.T) {
 				}
 				want += reason
 			}
-			if err := fits(Upgrade{Program: rollout.Program{Plan: plan.Plan{Metadata: metadata}, Groups: test.groups}}, cluster); err != nil {
+			if err := fits(Upgrade{Program: engine.Program{Plan: plan.Plan{Metadata: metadata}, Groups: test.groups}}, cluster); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -96,7 +96,7 @@ func TestUpgradeOfAnotherCluster(t *testing.T) {
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
 		// Everything else would be a call of nothing at all.
 	})
-	err := stop.Upgrade(t.Context(), clusterKey(), Upgrade{Program: rollout.Program{Plan: plan.Plan{Metadata: plan.Metadata{Name: "c", Namespace: "ns", UID: "uid"}}}})
+	err := stop.Upgrade(t.Context(), clusterKey(), Upgrade{Program: engine.Program{Plan: plan.Plan{Metadata: plan.Metadata{Name: "c", Namespace: "ns", UID: "uid"}}}})
 	if want := movedHead + "\n  the cluster was deleted, or replaced by another one of the same name"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
@@ -106,7 +106,7 @@ func TestUpgradeOfAnotherCluster(t *testing.T) {
 // their order; of the others nothing.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
-	versions := rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "d", "v1.33.1", "e", "v1.33.1")
+	versions := enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "d", "v1.33.1", "e", "v1.33.1")
 	set := func(w *world, name string, value any, path ...string) {
 		if err := unstructured.SetNestedField(w.Objects[name].Object, value, path...); err != nil {
 			w.t.Fatal(err)
@@ -134,7 +134,7 @@ func TestUnchanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, versions)
-			x := w.run(rollouttest.Plan(versions, versions))
+			x := w.run(enginetest.Plan(versions, versions))
 			test.change(w)
 			var wrote []*unstructured.Unstructured
 			for _, name := range []string{"a", "b", v1alpha1.ControlPlaneName, "d"} {

@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -46,7 +46,7 @@ func unstructuredOf(t *testing.T, o runtime.ApplyConfiguration) *unstructured.Un
 // world is a management cluster in which machines are made when a test says so.
 // It notes what is asked of it.
 type world struct {
-	*rollouttest.World
+	*enginetest.World
 	t      *testing.T
 	writes []string
 	events []string
@@ -60,7 +60,7 @@ type world struct {
 // newWorld has a cluster at these versions, all of it as wanted.
 func newWorld(t *testing.T, versions v1alpha1.ClusterVersions) *world {
 	t.Helper()
-	w := &world{World: rollouttest.NewWorld(versions), t: t}
+	w := &world{World: enginetest.NewWorld(versions), t: t}
 	w.look()
 	return w
 }
@@ -69,9 +69,9 @@ func newWorld(t *testing.T, versions v1alpha1.ClusterVersions) *world {
 func (w *world) look() { w.seen = w.Cluster() }
 
 // desiredAt are the objects of a cluster at versions.
-func desiredAt(versions v1alpha1.ClusterVersions) rollout.Objects {
-	var r rollouttest.Rendering
-	return rollout.Objects{Cluster: r.ClusterObjects(), Parts: r.PartObjects(versions)}
+func desiredAt(versions v1alpha1.ClusterVersions) engine.Objects {
+	var r enginetest.Rendering
+	return engine.Objects{Cluster: r.ClusterObjects(), Parts: r.PartObjects(versions)}
 }
 
 func (w *world) client() *Client {
@@ -102,7 +102,7 @@ func (w *world) client() *Client {
 			}
 			object := unstructuredOf(w.t, o)
 			if len(all.DryRun) == 0 {
-				w.writes = append(w.writes, verb+rollouttest.Describe(object))
+				w.writes = append(w.writes, verb+enginetest.Describe(object))
 			}
 			if w.apply != nil {
 				if err := w.apply(object); err != nil {
@@ -152,8 +152,8 @@ func (w *world) client() *Client {
 }
 
 // program is one of the plan.
-func program(p plan.Plan) rollout.Program {
-	program := rollout.Program{Plan: p, Concurrency: 1}
+func program(p plan.Plan) engine.Program {
+	program := engine.Program{Plan: p, Concurrency: 1}
 	for i := range len(p.Steps) + 1 {
 		program.Desired = append(program.Desired, desiredAt(p.Versions(i)))
 	}
@@ -161,8 +161,8 @@ func program(p plan.Plan) rollout.Program {
 }
 
 // execution is one of the program.
-func (w *world) execution(program rollout.Program) *execution {
-	return newExecution(w.client(), clusterKey(), Upgrade{Program: program, Show: func(now rollout.Status) { w.shown = append(w.shown, now.Step) }})
+func (w *world) execution(program engine.Program) *execution {
+	return newExecution(w.client(), clusterKey(), Upgrade{Program: program, Show: func(now engine.Status) { w.shown = append(w.shown, now.Step) }})
 }
 
 // run is an execution of the plan.

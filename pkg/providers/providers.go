@@ -1,5 +1,5 @@
 // Package providers has what the infrastructure providers, one package each
-// below this one, say about their machines.
+// below this one, say about their machines. CONTRIBUTING.md says how one is added.
 package providers
 
 // Node is how kubeadm runs on a provider's machines.

@@ -128,8 +128,9 @@ type Machine struct {
 	// again.
 	Failed Failure `json:"failed,omitempty"`
 	// Since is when it was told to go, or made where it was not.
-	Since  time.Time `json:"since,omitzero"`
-	Reason string    `json:"reason,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+	// Reason says why the machine is not as wanted; pkg/observe makes it.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Failure is the fate of a failed machine.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // WaitingFor says what an upgrade that was stopped was waiting for, after a blank; it is
 // empty where that is not known.
-func WaitingFor(p rollout.Status) string {
+func WaitingFor(p engine.Status) string {
 	if p.Cluster.Held != nil {
 		return " waiting for " + p.Cluster.Obstacle()
 	}
@@ -26,7 +26,7 @@ func WaitingFor(p rollout.Status) string {
 
 // Left describes what continues by itself, and what waits for the command to be run
 // again.
-func Left(p rollout.Status) string {
+func Left(p engine.Status) string {
 	const again = "run the same command again to continue"
 	if p.Step >= len(p.Plan.Steps) && p.Cluster.Held != nil {
 		return "every step is done, and the upgrade ends when the hold is lifted: " + again
@@ -56,7 +56,7 @@ func Left(p rollout.Status) string {
 
 // goingOn returns the steps, or parts of one, that continue by themselves, and those
 // that wait.
-func goingOn(p rollout.Status) (goesOn, later []string) {
+func goingOn(p engine.Status) (goesOn, later []string) {
 	for i, step := range p.Plan.Steps[p.Step:] {
 		begun, waiting := step.Split(nil)
 		switch number := p.Step + i; {

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 // TestLeft: a run that ends before its plan says what goes on, and what waits.
@@ -21,22 +21,22 @@ func TestLeft(t *testing.T) {
 	}
 	const again = ": run the same command again to continue"
 	tests := map[string]struct {
-		progress rollout.Status
+		progress engine.Status
 		want     string
 	}{
 		"nothing is queued": {
-			rollout.Status{Step: 1, Begun: []string{v1alpha1.ControlPlaneName}},
+			engine.Status{Step: 1, Begun: []string{v1alpha1.ControlPlaneName}},
 			"Cluster API continues with step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
 		},
 		"groups are queued": {
-			rollout.Status{Step: 1, Queued: []string{"b", "c"}},
+			engine.Status{Step: 1, Queued: []string{"b", "c"}},
 			"Cluster API continues with the changes that wait for no step; still to do: new machines for b, c, step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
 		},
 		"groups are queued after the last step": {
-			rollout.Status{Step: 2, Queued: []string{"c"}},
+			engine.Status{Step: 2, Queued: []string{"c"}},
 			"Cluster API continues with what was started; still to be replaced are the machines of c" + again,
 		},
-		"everything was begun": {rollout.Status{Step: 2}, "every step was started, and Cluster API continues with them" + again},
+		"everything was begun": {engine.Status{Step: 2}, "every step was started, and Cluster API continues with them" + again},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

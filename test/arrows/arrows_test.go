@@ -41,11 +41,11 @@ func allowed() map[string][]string {
 		"pkg/clusterclass": {"pkg/api/v1alpha1", "pkg/changes", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/state", "pkg/strictyaml", "pkg/validations"},
 		"pkg/explain":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/lifecycle": {
-			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/management/observe", "pkg/management/topology", "pkg/manifests", "pkg/plan",
-			"pkg/rollout", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
+			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/observe", "pkg/management/topology", "pkg/manifests", "pkg/plan",
+			"pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
 		},
-		"pkg/management":         {"pkg/api/v1alpha1", "pkg/changes", "pkg/management/observe", "pkg/management/topology", "pkg/plan", "pkg/rollout", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
-		"pkg/management/observe": {"pkg/api/v1alpha1", "pkg/state"},
+		"pkg/management": {"pkg/api/v1alpha1", "pkg/changes", "pkg/observe", "pkg/management/topology", "pkg/plan", "pkg/engine", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
+		"pkg/observe":    {"pkg/api/v1alpha1", "pkg/state"},
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/upgradepath"},
 		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/templater", "pkg/versionsbundle"},
@@ -54,18 +54,18 @@ func allowed() map[string][]string {
 		"pkg/providers/docker":    {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"pkg/providers/inmemory":  {"config", "pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"pkg/skew":                {"pkg/api/v1alpha1"},
-		"pkg/rollout":             {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
+		"pkg/engine":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		// What tests carry out plans against.
-		"pkg/rollout/rollouttest": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/state"},
-		"pkg/runtimeextension":    {"pkg/api/v1alpha1", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/state", "pkg/upgradeplan", "pkg/versionsbundle"},
-		"pkg/state":               {"pkg/api/v1alpha1"},
-		"pkg/strictyaml":          nil,
-		"pkg/templater":           nil,
-		"pkg/upgradepath":         {"pkg/api/v1alpha1"},
-		"pkg/upgradeplan":         {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml", "pkg/upgradepath"},
-		"pkg/validations":         {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers/docker", "pkg/skew", "pkg/strictyaml", "pkg/versionsbundle"},
-		"pkg/versionsbundle":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
-		"pkg/view":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/embedded", "pkg/explain", "pkg/plan", "pkg/rollout", "pkg/state", "pkg/versionsbundle"},
+		"pkg/engine/enginetest": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/state"},
+		"pkg/runtimeextension":  {"pkg/api/v1alpha1", "pkg/providers/docker", "pkg/providers/inmemory", "pkg/state", "pkg/upgradeplan", "pkg/versionsbundle"},
+		"pkg/state":             {"pkg/api/v1alpha1"},
+		"pkg/strictyaml":        nil,
+		"pkg/templater":         nil,
+		"pkg/upgradepath":       {"pkg/api/v1alpha1"},
+		"pkg/upgradeplan":       {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml", "pkg/upgradepath"},
+		"pkg/validations":       {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers/docker", "pkg/skew", "pkg/strictyaml", "pkg/versionsbundle"},
+		"pkg/versionsbundle":    {"pkg/api/v1alpha1", "pkg/strictyaml"},
+		"pkg/view":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/embedded", "pkg/explain", "pkg/plan", "pkg/engine", "pkg/state", "pkg/versionsbundle"},
 	}
 }
 
@@ -80,10 +80,10 @@ func command(p listed) bool { return below(p.name(), []string{"pkg/cmd"}) }
 // effectful are the packages below pkg that touch the world. All others take
 // values and return values.
 func effectful() []string {
-	return []string{"pkg/embedded", "pkg/management", "pkg/runtimeextension"}
+	return []string{"pkg/embedded", "pkg/management", "pkg/observe", "pkg/runtimeextension"}
 }
 
-// clients are what only pkg/management, and the commands, talk to an API server
+// clients are what only pkg/management and pkg/observe, and the commands, talk to an API server
 // with. pkg/management/topology has them by the functions of Cluster API.
 func clients() []string { return []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"} }
 
@@ -194,7 +194,7 @@ func TestImportsOfOurPackages(t *testing.T) {
 func TestOnlyManagementTalksToAPIServers(t *testing.T) {
 	t.Parallel()
 	for _, p := range list(t, "./pkg/...", "./config/...") {
-		if below(p.name(), []string{"pkg/cmd", "pkg/management"}) {
+		if below(p.name(), []string{"pkg/cmd", "pkg/management", "pkg/observe"}) {
 			continue
 		}
 		dependencies := p.Deps

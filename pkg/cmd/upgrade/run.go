@@ -9,9 +9,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -63,7 +63,7 @@ func settle(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifec
 func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycle.Upgrade, run lifecycle.RunOptions) error {
 	var began time.Time
 	var progress *view.Progress // nil until the cluster is locked
-	last := rollout.Status{Plan: u.Plan}
+	last := engine.Status{Plan: u.Plan}
 	run.Locked = func() error {
 		if a.Options.Output == cli.OutputJSON { // the first event
 			if err := json.NewEncoder(a.Out).Encode(u.Plan); err != nil {
@@ -73,7 +73,7 @@ func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lif
 		began, progress = time.Now(), a.Progress()
 		return nil
 	}
-	run.Show = func(now rollout.Status) {
+	run.Show = func(now engine.Status) {
 		last = now
 		progress.ShowUpgrade(now.Plan, now.Current(), now.Cluster)
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	plancmd "github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout"
 )
 
 type command struct {
@@ -72,7 +72,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 		c.Approved = saved != nil
 		err = Run(ctx, c.App, service, u, c.Options)
 	}
-	if stale := (*rollout.StalePlanError)(nil); errors.As(err, &stale) {
+	if stale := (*engine.StalePlanError)(nil); errors.As(err, &stale) {
 		stale.Saved = saved != nil
 	}
 	return err

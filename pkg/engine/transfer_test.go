@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -82,11 +82,11 @@ func transferOf(kind plan.Kind) transfer {
 // and one that comes back to it.
 func TestTransferActions(t *testing.T) {
 	t.Parallel()
-	cluster := rollouttest.Object("cluster.x-k8s.io", "Cluster", "c", "", nil)
-	addOn := rollouttest.Object("addons.cluster.x-k8s.io", "ClusterResourceSet", "c-cni", "", nil)
-	desired := Objects{Cluster: []*unstructured.Unstructured{cluster, addOn}, Parts: rollouttest.Rendering{}.PartObjects(rollouttest.Versions("v1.33.1", "a", "v1.33.1"))}
-	p := rollouttest.Plan(rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"), rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"),
-		rollouttest.Detached(rollouttest.Step(plan.Detach, "v1.33.1", "v1.33.1", "a")), rollouttest.Detached(rollouttest.Step(plan.Return, "v1.33.1", "v1.33.1", "b")))
+	cluster := enginetest.Object("cluster.x-k8s.io", "Cluster", "c", "", nil)
+	addOn := enginetest.Object("addons.cluster.x-k8s.io", "ClusterResourceSet", "c-cni", "", nil)
+	desired := Objects{Cluster: []*unstructured.Unstructured{cluster, addOn}, Parts: enginetest.Rendering{}.PartObjects(enginetest.Versions("v1.33.1", "a", "v1.33.1"))}
+	p := enginetest.Plan(enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"), enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"),
+		enginetest.Detached(enginetest.Step(plan.Detach, "v1.33.1", "v1.33.1", "a")), enginetest.Detached(enginetest.Step(plan.Return, "v1.33.1", "v1.33.1", "b")))
 	// A cluster in which a has left, and b is back, but for what is changed.
 	with := func(change func(c *state.Cluster, a, b *state.Part)) state.Cluster {
 		c := state.Cluster{
@@ -128,7 +128,7 @@ func TestTransferActions(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rollouttest.Versions("v1.33.1", "a", "v1.33.1"))
+			w := newWorld(t, enginetest.Versions("v1.33.1", "a", "v1.33.1"))
 			r := w.runOf(Program{Plan: p, Topology: true, Desired: []Objects{desired, desired, desired}})
 			_, r.p = r.Begin(r.w.seen)
 			r.p.generations[wholeCluster] = 1

@@ -1,6 +1,6 @@
-// Package rollouttest has plans, objects and a simulated management cluster for tests
+// Package enginetest has plans, objects and a simulated management cluster for tests
 // of what carries out plans. Production code does not import it.
-package rollouttest
+package enginetest
 
 import (
 	"fmt"

@@ -1,12 +1,12 @@
-package rollout
+package engine
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -14,10 +14,10 @@ import (
 // as many get other machines as may move at the same time.
 func TestTopologyReplacesOneGroupAfterTheOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"))
-	step := rollouttest.Detached(rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "a", "b")))
-	p := rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), step)
-	rendering := &rollouttest.Rendering{Templates: map[string]string{"a": "-new", "b": "-new"}}
+	w := newWorld(t, enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1"))
+	step := enginetest.Detached(enginetest.Concurrent(enginetest.Step(plan.Template, "v1.33.1", "v1.33.1", "a", "b")))
+	p := enginetest.Plan(w.seen.Versions(), w.seen.Versions(), step)
+	rendering := &enginetest.Rendering{Templates: map[string]string{"a": "-new", "b": "-new"}}
 	r := w.runOf(Program{Plan: p, Topology: true, Concurrency: 1, Desired: []Objects{desiredAt(p.Versions(0), rendering), desiredAt(p.Versions(1), rendering)}})
 	r.begin()
 	looks := func(done bool, want ...string) {

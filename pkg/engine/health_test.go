@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"errors"
@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // twoMinors take the control plane from 1.32 to 1.34.
 func twoMinors() []plan.Step {
-	return []plan.Step{rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}
+	return []plan.Step{enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1")}
 }
 
 // States of a group of one machine that is not as wanted.
@@ -38,9 +38,9 @@ func surplus(p *state.Part) {
 // what they lost meanwhile.
 func TestRunWaitsForHealth(t *testing.T) {
 	t.Parallel()
-	scaled := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))
+	scaled := enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0"))
 	scaled.WorkerNodeGroups[0].MachinesAdded = 1
-	workersFirst := []plan.Step{rollouttest.Step(plan.Workers, "v1.31.1", "v1.32.1", "md-1"), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")}
+	workersFirst := []plan.Step{enginetest.Step(plan.Workers, "v1.31.1", "v1.32.1", "md-1"), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")}
 	tests := map[string]struct {
 		steps  []plan.Step // the last one is next
 		change func(*state.Part)
@@ -55,18 +55,18 @@ func TestRunWaitsForHealth(t *testing.T) {
 		"a machine is missing, health is skipped":  {twoMinors(), without, true, false},
 		"a machine too many goes":                  {twoMinors(), surplus, false, false},
 		"the first step":                           {twoMinors()[:1], without, false, false},
-		"the first step beside a change":           {append([]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))}, twoMinors()[0]), without, false, false},
+		"the first step beside a change":           {append([]plan.Step{enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-1"))}, twoMinors()[0]), without, false, false},
 		"after workers":                            {workersFirst, without, false, true},
-		"new machines for the control plane":       {[]plan.Step{twoMinors()[0], rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1")}, without, false, true},
-		"workers are next":                         {[]plan.Step{twoMinors()[0], rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")}, without, false, false},
+		"new machines for the control plane":       {[]plan.Step{twoMinors()[0], enginetest.Step(plan.Template, "v1.33.1", "v1.33.1")}, without, false, true},
+		"workers are next":                         {[]plan.Step{twoMinors()[0], enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-1")}, without, false, false},
 		"a machine comes that was asked for":       {append([]plan.Step{scaled}, twoMinors()...), booting, false, false},
 		"none of those is made that was asked for": {append([]plan.Step{scaled}, twoMinors()...), blocked, false, true},
-		"machines that the run replaces":           {append([]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0"))}, twoMinors()...), without, false, false},
+		"machines that the run replaces":           {append([]plan.Step{enginetest.Concurrent(enginetest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0"))}, twoMinors()...), without, false, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := rollouttest.Plan(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"), rollouttest.Versions("v1.34.1", "md-0", "v1.32.1", "md-1", "v1.32.1"), test.steps...)
+			p := enginetest.Plan(enginetest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"), enginetest.Versions("v1.34.1", "md-0", "v1.32.1", "md-1", "v1.32.1"), test.steps...)
 			next := len(test.steps) - 1
 			w := newWorld(t, p.Versions(next))
 			r := w.run(p, 1, nil)
@@ -100,9 +100,9 @@ func (r *run) at(step int) {
 // when the time is over; each wait has its own time.
 func TestRunWaitsForHealthForAWhile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-	steps := append(twoMinors(), rollouttest.Step(plan.ControlPlane, "v1.34.1", "v1.35.1"))
-	r := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.35.1", "md-0", "v1.32.1"), steps...), 1, nil)
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	steps := append(twoMinors(), enginetest.Step(plan.ControlPlane, "v1.34.1", "v1.35.1"))
+	r := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.35.1", "md-0", "v1.32.1"), steps...), 1, nil)
 	w.begins(r)
 	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1")...)
 	waits := func(step int, until time.Time) {
@@ -159,8 +159,8 @@ func TestRunWaitsForHealthForAWhile(t *testing.T) {
 func TestRunWaitsForSlowMachines(t *testing.T) {
 	t.Parallel()
 	for startup, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, time.Minute: 10 * time.Minute, time.Hour: time.Hour} {
-		w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
-		r := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"), rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"), twoMinors()...), 1, nil)
+		w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.32.1"))
+		r := w.run(enginetest.Plan(enginetest.Versions("v1.32.1", "md-0", "v1.32.1"), enginetest.Versions("v1.34.1", "md-0", "v1.32.1"), twoMinors()...), 1, nil)
 		r.NodeStartup = startup
 		r.at(1)
 		without(&w.seen.WorkerNodeGroups[0])
@@ -177,8 +177,8 @@ func TestRunWaitsForSlowMachines(t *testing.T) {
 // step, too; the preflight lets pass a machine that is on its way.
 func TestRunWaitsForWhatAnEarlierRunLeft(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-	r := w.run(rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), twoMinors()[0]), 1, nil)
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	r := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1"), twoMinors()[0]), 1, nil)
 	r.Continued = true
 	w.begins(r)
 	booting(&w.seen.WorkerNodeGroups[0])
@@ -192,8 +192,8 @@ func TestRunWaitsForWhatAnEarlierRunLeft(t *testing.T) {
 // waited for is recorded once.
 func TestRunWaitsForHealthAfterAHold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
-	r := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"), rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"), twoMinors()...), 1, nil)
+	w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.32.1"))
+	r := w.run(enginetest.Plan(enginetest.Versions("v1.32.1", "md-0", "v1.32.1"), enginetest.Versions("v1.34.1", "md-0", "v1.32.1"), twoMinors()...), 1, nil)
 	r.at(1)
 	without(&w.seen.WorkerNodeGroups[0])
 	hold := []state.Hold{{Point: state.BeforeControlPlane, Reason: "later"}}

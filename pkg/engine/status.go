@@ -1,7 +1,7 @@
-// Package rollout decides how a plan is carried out. It computes the next actions from
+// Package engine decides how a plan is carried out. It computes the next actions from
 // the plan, the desired objects after each of its steps, and the observed cluster. It
 // is pure.
-package rollout
+package engine
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"testing"
@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
 
 // simulation is a cluster that goes to a target, whatever ends the runs that take it there.
 type simulation struct {
 	*world
-	of *rollouttest.Simulation
+	of *enginetest.Simulation
 	// actions counts those that were done, of all runs; at kill the run ends.
 	actions, kill int
 	// runs counts how often it was planned.
@@ -116,9 +116,9 @@ func (s *simulation) arrived() {
 }
 
 // simulationOf has the world of a simulation.
-func simulationOf(t *testing.T, of *rollouttest.Simulation) *simulation {
+func simulationOf(t *testing.T, of *enginetest.Simulation) *simulation {
 	t.Helper()
-	s := &simulation{world: newWorld(t, rollouttest.Versions("v1.31.1")), of: of}
+	s := &simulation{world: newWorld(t, enginetest.Versions("v1.31.1")), of: of}
 	s.world.World = of.World
 	if of.Topology != nil {
 		s.world.takes = func() bool { return of.Topology.Takes(of) }
@@ -155,22 +155,22 @@ func killedAnywhere(t *testing.T, begin func(t *testing.T) *simulation) {
 // on from there.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	from := rollouttest.Versions("v1.31.1", "a", "v1.31.1", "b", "v1.31.1", "c", "v1.31.1", "old", "v1.31.1")
+	from := enginetest.Versions("v1.31.1", "a", "v1.31.1", "b", "v1.31.1", "c", "v1.31.1", "old", "v1.31.1")
 	for name, test := range map[string]struct {
 		target    plan.Target
 		templates []string
 	}{
-		"minors":                 {rollouttest.Target("v1.34.1", rollouttest.TargetGroup("a", "v1.34.1"), rollouttest.TargetGroup("b", "v1.34.1"), rollouttest.TargetGroup("c", "v1.34.1"), rollouttest.TargetGroup("old", "v1.34.1")), nil},
-		"a pinned group":         {rollouttest.Target("v1.34.1", rollouttest.TargetGroup("a", "v1.34.1"), rollouttest.PinnedGroup("b", "v1.31.1"), rollouttest.TargetGroup("c", "v1.33.1"), rollouttest.TargetGroup("old", "v1.34.1")), nil},
-		"new and removed groups": {rollouttest.Target("v1.33.1", rollouttest.TargetGroup("a", "v1.33.1"), rollouttest.TargetGroup("new", "v1.33.1")), nil},
-		"other templates":        {rollouttest.Target("v1.31.1", rollouttest.TargetGroup("a", "v1.31.1"), rollouttest.TargetGroup("b", "v1.31.1"), rollouttest.TargetGroup("c", "v1.31.1"), rollouttest.TargetGroup("old", "v1.31.1")), []string{v1alpha1.ControlPlaneName, "a", "b", "c"}},
-		"templates and versions": {rollouttest.Target("v1.33.1", rollouttest.TargetGroup("a", "v1.33.1"), rollouttest.PinnedGroup("b", "v1.31.1"), rollouttest.PinnedGroup("c", "v1.31.1"), rollouttest.PinnedGroup("old", "v1.31.1")), []string{v1alpha1.ControlPlaneName, "a", "b", "c", "old"}},
+		"minors":                 {enginetest.Target("v1.34.1", enginetest.TargetGroup("a", "v1.34.1"), enginetest.TargetGroup("b", "v1.34.1"), enginetest.TargetGroup("c", "v1.34.1"), enginetest.TargetGroup("old", "v1.34.1")), nil},
+		"a pinned group":         {enginetest.Target("v1.34.1", enginetest.TargetGroup("a", "v1.34.1"), enginetest.PinnedGroup("b", "v1.31.1"), enginetest.TargetGroup("c", "v1.33.1"), enginetest.TargetGroup("old", "v1.34.1")), nil},
+		"new and removed groups": {enginetest.Target("v1.33.1", enginetest.TargetGroup("a", "v1.33.1"), enginetest.TargetGroup("new", "v1.33.1")), nil},
+		"other templates":        {enginetest.Target("v1.31.1", enginetest.TargetGroup("a", "v1.31.1"), enginetest.TargetGroup("b", "v1.31.1"), enginetest.TargetGroup("c", "v1.31.1"), enginetest.TargetGroup("old", "v1.31.1")), []string{v1alpha1.ControlPlaneName, "a", "b", "c"}},
+		"templates and versions": {enginetest.Target("v1.33.1", enginetest.TargetGroup("a", "v1.33.1"), enginetest.PinnedGroup("b", "v1.31.1"), enginetest.PinnedGroup("c", "v1.31.1"), enginetest.PinnedGroup("old", "v1.31.1")), []string{v1alpha1.ControlPlaneName, "a", "b", "c", "old"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			killedAnywhere(t, func(t *testing.T) *simulation {
 				t.Helper()
-				of := rollouttest.NewSimulation(from, test.target)
+				of := enginetest.NewSimulation(from, test.target)
 				for _, part := range test.templates {
 					of.Rendering.Templates[part] = "-new"
 				}

@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 )
 
 // controlPlaneTo and groupTo are what is written to move a part.
@@ -33,10 +33,10 @@ const controlPlane = v1alpha1.ControlPlaneName
 // the one before it. Nothing is written twice.
 func TestRunInOrder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "pinned", "v1.31.1"))
-	w.Objects["MachineDeployment/c-pinned"].SetAnnotations(map[string]string{rollouttest.BehindAnnotation: "v1.32.1"})
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1", "pinned", "v1.31.1"),
-		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.34.1", "md-0", "md-1"))
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "pinned", "v1.31.1"))
+	w.Objects["MachineDeployment/c-pinned"].SetAnnotations(map[string]string{enginetest.BehindAnnotation: "v1.32.1"})
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.34.1", "md-0", "v1.34.1", "md-1", "v1.34.1", "pinned", "v1.31.1"),
+		enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.ControlPlane, "v1.33.1", "v1.34.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.34.1", "md-0", "md-1"))
 	r := w.run(p, 1, nil)
 	w.begins(r)
 	w.sees(r, 0, append(controlPlaneTo("v1.33.1"),
@@ -67,8 +67,8 @@ func TestRunInOrder(t *testing.T) {
 // TestRunConcurrency: as many groups move as may, in the order of the step.
 func TestRunConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "d", "v1.32.1", "a", "v1.32.1", "c", "v1.32.1", "b", "v1.32.1"))
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "d", "v1.33.1", "a", "v1.33.1", "c", "v1.33.1", "b", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "d", "a", "c", "b"))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "d", "v1.32.1", "a", "v1.32.1", "c", "v1.32.1", "b", "v1.32.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "d", "v1.33.1", "a", "v1.33.1", "c", "v1.33.1", "b", "v1.33.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "d", "a", "c", "b"))
 	r := w.run(p, 2, nil)
 	w.begins(r)
 	w.sees(r, 0, append(groupTo("d", "v1.33.1"), groupTo("a", "v1.33.1")...)...)
@@ -86,11 +86,11 @@ func TestRunConcurrency(t *testing.T) {
 // move, and is written nothing.
 func TestRunConcurrentUnderWay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"))
 	w.Objects["MachineDeployment/c-a"].SetGeneration(2) // which Cluster API has not carried out
-	step := rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "a", "b", "c")
+	step := enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "a", "b", "c")
 	step.WorkerNodeGroups[0].UnderWay = true
-	p := rollouttest.Plan(rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"), rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "c", "v1.33.1"), step)
+	p := enginetest.Plan(enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.32.1", "c", "v1.32.1"), enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "c", "v1.33.1"), step)
 	r := w.run(p, 2, nil)
 	w.begins(r)
 	w.sees(r, 0, groupTo("b", "v1.33.1")...)
@@ -105,10 +105,10 @@ func TestRunConcurrentUnderWay(t *testing.T) {
 // step, whatever else is written before.
 func TestRunHolds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"),
-		rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
-	r := w.run(p, 1, &rollouttest.Rendering{Labels: map[string]string{"md-0": "new"}, Templates: map[string]string{"md-0": "-new"}})
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.33.1"),
+		enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0")), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
+	r := w.run(p, 1, &enginetest.Rendering{Labels: map[string]string{"md-0": "new"}, Templates: map[string]string{"md-0": "-new"}})
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 label=new", "apply MachineHealthCheck/c-md-0")
 	w.sees(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 label=new behind v1.33.1")...)
 	w.Roll(controlPlane)
@@ -122,9 +122,9 @@ func TestRunHolds(t *testing.T) {
 // other, before it has the label of a group and afterwards.
 func TestRunTakesOverAGroup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"),
-		rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.33.1"),
+		enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0")), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
 	r := w.run(p, 1, nil)
 	r.Claimed = []string{"md-0"}
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1", "apply MachineHealthCheck/c-md-0")
@@ -140,11 +140,11 @@ func TestRunTakesOverAGroup(t *testing.T) {
 // its machines are replaced; others need not wait for it.
 func TestRunScalesBeforeItRolls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
-	grown := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	grown := enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0"))
 	grown.WorkerNodeGroups[0].MachinesAdded = 2
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), grown, rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1"))
-	r := w.run(p, 1, &rollouttest.Rendering{Replicas: map[string]int64{"md-0": 3}})
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), grown, enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1"))
+	r := w.run(p, 1, &enginetest.Rendering{Replicas: map[string]int64{"md-0": 3}})
 	stale := w.seen
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 x3 behind v1.33.1", "apply MachineHealthCheck/c-md-0")
 	w.seen = stale // the cache has the group at rest, as it was before
@@ -162,12 +162,12 @@ func TestRunScalesBeforeItRolls(t *testing.T) {
 // count that changes too, and only once; the end waits for them.
 func TestRunReplacesMachinesConcurrently(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
-	grown := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1"))
+	grown := enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0"))
 	grown.WorkerNodeGroups[0].MachinesAdded = 2
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"),
-		grown, rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-1", "md-0")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
-	r := w.run(p, 2, &rollouttest.Rendering{Replicas: map[string]int64{"md-0": 3}, Templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1"),
+		grown, enginetest.Concurrent(enginetest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-1", "md-0")), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	r := w.run(p, 2, &enginetest.Rendering{Replicas: map[string]int64{"md-0": 3}, Templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
 	w.begins(r,
 		"apply DevMachineTemplate/c-md-0-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-0-v1.32.1-new", "apply MachineDeployment/c-md-0 v1.32.1 of v1.32.1-new x3", "apply MachineHealthCheck/c-md-0",
 		"apply DevMachineTemplate/c-md-1-v1.32.1-new", "apply KubeadmConfigTemplate/c-md-1-v1.32.1-new", "apply MachineDeployment/c-md-1 v1.32.1 of v1.32.1-new", "apply MachineHealthCheck/c-md-1")
@@ -186,12 +186,12 @@ func TestRunReplacesMachinesConcurrently(t *testing.T) {
 // turn comes later keeps its templates, whatever else is written of it.
 func TestRunReplacesOneGroupAfterTheOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"))
-	grown := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-1"))
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"))
+	grown := enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-1"))
 	grown.WorkerNodeGroups[0].MachinesAdded = 2
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"),
-		grown, rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0", "md-1", "md-2")), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
-	r := w.run(p, 1, &rollouttest.Rendering{Replicas: map[string]int64{"md-1": 3}, Templates: map[string]string{"md-0": "-new", "md-1": "-new", "md-2": "-new"}})
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "md-2", "v1.32.1"),
+		grown, enginetest.Concurrent(enginetest.Step(plan.Template, "v1.32.1", "v1.32.1", "md-0", "md-1", "md-2")), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	r := w.run(p, 1, &enginetest.Rendering{Replicas: map[string]int64{"md-1": 3}, Templates: map[string]string{"md-0": "-new", "md-1": "-new", "md-2": "-new"}})
 	replaced := func(group, more string) []string {
 		name := "c-" + group
 		return []string{
@@ -219,11 +219,11 @@ func TestRunReplacesOneGroupAfterTheOther(t *testing.T) {
 // nothing, and what replaces machines afterwards waits for it.
 func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"))
 	w.Objects["MachineDeployment/c-md-0"].SetGeneration(2) // which Cluster API has not carried out
-	p := rollouttest.Plan(rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"),
-		rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")), rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0", "md-1"))
-	r := w.run(p, 1, &rollouttest.Rendering{Templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
+	p := enginetest.Plan(enginetest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"), enginetest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.33.1"),
+		enginetest.UnderWay(enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")), enginetest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0", "md-1"))
+	r := w.run(p, 1, &enginetest.Rendering{Templates: map[string]string{"md-0": "-new", "md-1": "-new"}})
 	w.begins(r)
 	w.sees(r, 0)
 	w.Roll("md-0")
@@ -241,8 +241,8 @@ func TestRunWaitsForWhatIsUnderWay(t *testing.T) {
 // unless one of its machines has become ready by then.
 func TestRunGoesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), rollouttest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-0"))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.33.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1"), enginetest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-0"))
 	late := w.run(p, 1, nil)
 	w.begins(late)
 	var moved *StalePlanError
@@ -265,9 +265,9 @@ func TestRunGoesBack(t *testing.T) {
 // deleted, once they are seen and only once.
 func TestRunCreatesAndRemovesGroups(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "old-0", "v1.33.1", "old-1", "v1.33.1", "old-2", "v1.33.1"))
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "new-0", "v1.33.1", "new-1", "v1.33.1"),
-		rollouttest.Step(plan.CreateWorkers, "", "v1.33.1", "new-0", "new-1"), rollouttest.Step(plan.RemoveWorkers, "v1.33.1", "", "old-0", "old-1", "old-2"))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "old-0", "v1.33.1", "old-1", "v1.33.1", "old-2", "v1.33.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "new-0", "v1.33.1", "new-1", "v1.33.1"),
+		enginetest.Step(plan.CreateWorkers, "", "v1.33.1", "new-0", "new-1"), enginetest.Step(plan.RemoveWorkers, "v1.33.1", "", "old-0", "old-1", "old-2"))
 	r := w.run(p, 1, nil)
 	w.begins(r)
 	w.sees(r, 0, append(groupTo("new-0", "v1.33.1"), groupTo("new-1", "v1.33.1")...)...)
@@ -291,8 +291,8 @@ func TestRunCreatesAndRemovesGroups(t *testing.T) {
 // step of its own takes them along, though a rollout of it is under way.
 func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 	t.Parallel()
-	inPlace := rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))
-	changed := &rollouttest.Rendering{Replicas: map[string]int64{controlPlane: 3}, Cluster: "new"}
+	inPlace := enginetest.Concurrent(enginetest.Step(plan.InPlace, "", ""))
+	changed := &enginetest.Rendering{Replicas: map[string]int64{controlPlane: 3}, Cluster: "new"}
 	const cluster, grown = "apply Cluster/c label=new", "apply KubeadmControlPlane/c v1.32.1 x3"
 	tests := map[string]struct {
 		step  []plan.Step // after the change
@@ -301,18 +301,18 @@ func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 		then  []string
 	}{
 		"nothing else":           {nil, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
-		"a rollout is under way": {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.ControlPlane, "v1.31.1", "v1.32.1"))}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
-		"a step of its own": {[]plan.Step{rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")}, 1, []string{cluster}, []string{
+		"a rollout is under way": {[]plan.Step{enginetest.UnderWay(enginetest.Step(plan.ControlPlane, "v1.31.1", "v1.32.1"))}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, nil},
+		"a step of its own": {[]plan.Step{enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1")}, 1, []string{cluster}, []string{
 			"apply DevMachineTemplate/c-v1.33.1", "apply KubeadmControlPlane/c v1.33.1 x3", "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1",
 		}},
-		"other machines": {[]plan.Step{rollouttest.Step(plan.Template, "v1.32.1", "v1.32.1")}, 1, []string{cluster}, []string{"apply DevMachineTemplate/c-v1.32.1", grown}},
-		"a group":        {[]plan.Step{rollouttest.Step(plan.RemoveWorkers, "v1.32.1", "", "md-0")}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, []string{"remove MachineDeployment/c-md-0"}},
+		"other machines": {[]plan.Step{enginetest.Step(plan.Template, "v1.32.1", "v1.32.1")}, 1, []string{cluster}, []string{"apply DevMachineTemplate/c-v1.32.1", grown}},
+		"a group":        {[]plan.Step{enginetest.Step(plan.RemoveWorkers, "v1.32.1", "", "md-0")}, 1, []string{cluster, "apply DevMachineTemplate/c-v1.32.1", grown}, []string{"remove MachineDeployment/c-md-0"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-			p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), append([]plan.Step{inPlace}, test.step...)...)
+			w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+			p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1"), append([]plan.Step{inPlace}, test.step...)...)
 			r := w.run(p, 1, changed)
 			w.begins(r, test.begin...)
 			w.sees(r, test.at, test.then...)
@@ -327,11 +327,11 @@ func TestRunChangesTheControlPlaneInPlace(t *testing.T) {
 // group would have then waits for the group.
 func TestRunAfterTheClusterAsAWhole(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"))
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"), rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
+	w := newWorld(t, enginetest.Versions("v1.32.1", "md-0", "v1.32.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.32.1"), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"))
 	r := w.run(p, 1, nil)
 	r.Desired[1].Cluster[0].SetLabels(map[string]string{"label": "later"})
-	r.Desired[1].Parts["md-0"] = append([]*unstructured.Unstructured{rollouttest.Object("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", "new", "", nil)}, r.Desired[1].Parts["md-0"][3])
+	r.Desired[1].Parts["md-0"] = append([]*unstructured.Unstructured{enginetest.Object("infrastructure.cluster.x-k8s.io", "DevMachineTemplate", "new", "", nil)}, r.Desired[1].Parts["md-0"][3])
 	w.begins(r)
 	w.sees(r, 0, append(controlPlaneTo("v1.33.1"), "apply Cluster/c label=later")...)
 	w.Roll(controlPlane)
@@ -342,8 +342,8 @@ func TestRunAfterTheClusterAsAWhole(t *testing.T) {
 // stands, and does not stand for the step of the same group.
 func TestRunConcurrentComesFirst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
-	p := rollouttest.Plan(w.seen.Versions(), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"), rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0")))
+	w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.32.1"))
+	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.33.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"), enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0")))
 	r := w.run(p, 1, nil)
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1", "apply MachineHealthCheck/c-md-0")
 	w.sees(r, 0, groupTo("md-0", "v1.33.1")...)
@@ -357,21 +357,21 @@ func TestRunOfAStaleCache(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		steps []plan.Step
-		r     rollouttest.Rendering
+		r     enginetest.Rendering
 		at    int
 	}{
-		"other machines of the control plane": {[]plan.Step{rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1")}, rollouttest.Rendering{Templates: map[string]string{controlPlane: "-new"}}, 0},
-		"other machines of a group":           {[]plan.Step{rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0")}, rollouttest.Rendering{Templates: map[string]string{"md-0": "-new"}}, 0},
-		"other machines of a group, beside":   {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0"))}, rollouttest.Rendering{Templates: map[string]string{"md-0": "-new"}}, 1},
-		"the count of a group":                {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", "", "md-0"))}, rollouttest.Rendering{Replicas: map[string]int64{"md-0": 0}}, 1},
-		"the count of the control plane":      {[]plan.Step{rollouttest.Concurrent(rollouttest.Step(plan.InPlace, "", ""))}, rollouttest.Rendering{Replicas: map[string]int64{controlPlane: 3}}, 1},
+		"other machines of the control plane": {[]plan.Step{enginetest.Step(plan.Template, "v1.33.1", "v1.33.1")}, enginetest.Rendering{Templates: map[string]string{controlPlane: "-new"}}, 0},
+		"other machines of a group":           {[]plan.Step{enginetest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0")}, enginetest.Rendering{Templates: map[string]string{"md-0": "-new"}}, 0},
+		"other machines of a group, beside":   {[]plan.Step{enginetest.Concurrent(enginetest.Step(plan.Template, "v1.33.1", "v1.33.1", "md-0"))}, enginetest.Rendering{Templates: map[string]string{"md-0": "-new"}}, 1},
+		"the count of a group":                {[]plan.Step{enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0"))}, enginetest.Rendering{Replicas: map[string]int64{"md-0": 0}}, 1},
+		"the count of the control plane":      {[]plan.Step{enginetest.Concurrent(enginetest.Step(plan.InPlace, "", ""))}, enginetest.Rendering{Replicas: map[string]int64{controlPlane: 3}}, 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.33.1"))
+			w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.33.1"))
 			stale := w.seen
-			r := w.run(rollouttest.Plan(w.seen.Versions(), w.seen.Versions(), test.steps...), 1, &test.r)
+			r := w.run(enginetest.Plan(w.seen.Versions(), w.seen.Versions(), test.steps...), 1, &test.r)
 			r.begin()
 			w.seen = stale
 			for range 2 {

@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"testing"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -39,8 +39,8 @@ func TestCurrent(t *testing.T) {
 // of a topology also what is as a whole.
 func TestWritten(t *testing.T) {
 	t.Parallel()
-	versions := rollouttest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "d", "v1.33.1")
-	p := Program{Plan: rollouttest.Plan(versions, versions), Desired: []Objects{desiredAt(versions, nil)}}
+	versions := enginetest.Versions("v1.33.1", "a", "v1.33.1", "b", "v1.33.1", "d", "v1.33.1")
+	p := Program{Plan: enginetest.Plan(versions, versions), Desired: []Objects{desiredAt(versions, nil)}}
 	for topology, cluster := range map[bool][]string{false: nil, true: {"Cluster/c"}} {
 		p.Topology = topology
 		e := New("ns/c", p)

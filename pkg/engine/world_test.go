@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // world is a management cluster that notes what is done to it.
 type world struct {
-	*rollouttest.World
+	*enginetest.World
 	t      *testing.T
 	writes []string
 	events []string
@@ -34,7 +34,7 @@ type world struct {
 // newWorld has a cluster at these versions, all of it as wanted.
 func newWorld(t *testing.T, versions v1alpha1.ClusterVersions) *world {
 	t.Helper()
-	w := &world{World: rollouttest.NewWorld(versions), t: t, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), takes: func() bool { return true }}
+	w := &world{World: enginetest.NewWorld(versions), t: t, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), takes: func() bool { return true }}
 	w.look()
 	return w
 }
@@ -43,9 +43,9 @@ func newWorld(t *testing.T, versions v1alpha1.ClusterVersions) *world {
 func (w *world) look() { w.seen = w.Cluster() }
 
 // desiredAt are the objects of a cluster at versions.
-func desiredAt(versions v1alpha1.ClusterVersions, r *rollouttest.Rendering) Objects {
+func desiredAt(versions v1alpha1.ClusterVersions, r *enginetest.Rendering) Objects {
 	if r == nil {
-		r = &rollouttest.Rendering{}
+		r = &enginetest.Rendering{}
 	}
 	return Objects{Cluster: r.ClusterObjects(), Parts: r.PartObjects(versions)}
 }
@@ -59,7 +59,7 @@ type run struct {
 }
 
 // run is one of the plan, with objects of the rendering.
-func (w *world) run(p plan.Plan, concurrency int, r *rollouttest.Rendering) *run {
+func (w *world) run(p plan.Plan, concurrency int, r *enginetest.Rendering) *run {
 	program := Program{Plan: p, Concurrency: concurrency}
 	for i := range len(p.Steps) + 1 {
 		program.Desired = append(program.Desired, desiredAt(p.Versions(i), r))
@@ -105,7 +105,7 @@ func (r *run) do(actions []Action) bool {
 func (w *world) do(action Action) (written []*unstructured.Unstructured, taken bool) {
 	note := func(format string, args ...any) { w.writes = append(w.writes, fmt.Sprintf(format, args...)) }
 	apply := func(object *unstructured.Unstructured) {
-		note("apply %s", rollouttest.Describe(object))
+		note("apply %s", enginetest.Describe(object))
 		written = append(written, w.Apply(object))
 	}
 	switch a := action.(type) {
@@ -119,7 +119,7 @@ func (w *world) do(action Action) (written []*unstructured.Unstructured, taken b
 		apply(held)
 	case ApplyTopology:
 		if !w.takes() {
-			note("not taken %s", rollouttest.Describe(a.Object))
+			note("not taken %s", enginetest.Describe(a.Object))
 			return nil, false
 		}
 		apply(a.Object)

@@ -1,12 +1,12 @@
-package rollout
+package engine
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -14,8 +14,8 @@ import (
 func TestUnwell(t *testing.T) {
 	t.Parallel()
 	never := func(state.Part) bool { return false }
-	same := func(kind plan.Kind) plan.Step { return rollouttest.Step(kind, "v1.32.1", "v1.32.1", "md-0") }
-	partOfMany := rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")
+	same := func(kind plan.Kind) plan.Step { return enginetest.Step(kind, "v1.32.1", "v1.32.1", "md-0") }
+	partOfMany := enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0", "md-1")
 	partOfMany.WorkerNodeGroups[0].UnderWay = true
 	unseen := func(c *state.Cluster) {
 		c.Pause = &state.Pause{}
@@ -37,19 +37,19 @@ func TestUnwell(t *testing.T) {
 		"about another group":        {nil, []string{"md-2"}, nil, never, nil},
 		"about one, and the control": {nil, []string{"md-1"}, func(c *state.Cluster) { without(&c.ControlPlane) }, never, []string{"control-plane", "md-1"}},
 		"of others":                  {nil, nil, func(c *state.Cluster) { c.WorkerNodeGroups[0].Unmanaged = true }, never, []string{"md-1"}},
-		"its version comes":          {[]plan.Step{rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil, nil, never, []string{"md-0", "md-1"}},
-		"it goes back":               {[]plan.Step{rollouttest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-0")}, nil, nil, never, []string{"md-1"}},
+		"its version comes":          {[]plan.Step{enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0")}, nil, nil, never, []string{"md-0", "md-1"}},
+		"it goes back":               {[]plan.Step{enginetest.Step(plan.Workers, "v1.33.1", "v1.32.1", "md-0")}, nil, nil, never, []string{"md-1"}},
 		"it is removed":              {[]plan.Step{same(plan.RemoveWorkers)}, nil, nil, never, []string{"md-1"}},
 		"its machines are replaced":  {[]plan.Step{same(plan.Template)}, nil, nil, never, []string{"md-1"}},
 		"it changes in place":        {[]plan.Step{same(plan.InPlace)}, nil, nil, never, []string{"md-0", "md-1"}},
-		"a step is under way":        {[]plan.Step{rollouttest.UnderWay(rollouttest.Step(plan.Workers, "v1.31.1", "v1.32.1", "md-0"))}, nil, nil, never, []string{"md-1"}},
+		"a step is under way":        {[]plan.Step{enginetest.UnderWay(enginetest.Step(plan.Workers, "v1.31.1", "v1.32.1", "md-0"))}, nil, nil, never, []string{"md-1"}},
 		"one of a step is under way": {[]plan.Step{partOfMany}, nil, nil, never, []string{"md-1"}},
 		"paused, and complete": {nil, nil, func(c *state.Cluster) {
-			*c = rollouttest.NewWorld(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1")).Cluster()
+			*c = enginetest.NewWorld(enginetest.Versions("v1.32.1", "md-0", "v1.32.1")).Cluster()
 			unseen(c)
 		}, never, nil},
 		"unseen without a pause": {nil, nil, func(c *state.Cluster) {
-			*c = rollouttest.NewWorld(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1")).Cluster()
+			*c = enginetest.NewWorld(enginetest.Versions("v1.32.1", "md-0", "v1.32.1")).Cluster()
 			unseen(c)
 			c.Pause = nil
 		}, never, []string{"md-0"}},
@@ -58,8 +58,8 @@ func TestUnwell(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			versions := rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1")
-			cluster := rollouttest.NewWorld(versions).Cluster()
+			versions := enginetest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1")
+			cluster := enginetest.NewWorld(versions).Cluster()
 			for i := range cluster.WorkerNodeGroups {
 				without(&cluster.WorkerNodeGroups[i])
 			}
@@ -67,7 +67,7 @@ func TestUnwell(t *testing.T) {
 				test.change(&cluster)
 			}
 			var got []string
-			for _, part := range Unwell(cluster, rollouttest.Plan(versions, versions, test.steps...), test.groups, test.tolerated) {
+			for _, part := range Unwell(cluster, enginetest.Plan(versions, versions, test.steps...), test.groups, test.tolerated) {
 				got = append(got, part.Name)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -97,8 +97,8 @@ func TestHoldIsRecorded(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rollouttest.Versions("v1.33.1", "md-0", "v1.32.1"))
-			r := w.run(rollouttest.Plan(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1"), rollouttest.Versions("v1.34.1", "md-0", "v1.32.1"), twoMinors()...), 1, nil)
+			w := newWorld(t, enginetest.Versions("v1.33.1", "md-0", "v1.32.1"))
+			r := w.run(enginetest.Plan(enginetest.Versions("v1.32.1", "md-0", "v1.32.1"), enginetest.Versions("v1.34.1", "md-0", "v1.32.1"), twoMinors()...), 1, nil)
 			r.Groups = test.groups
 			r.at(1)
 			w.seen.Holds, w.seen.ToldHeld = test.holds, test.recorded

@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"maps"
@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -16,9 +16,9 @@ import (
 // it; whatever has another one was changed by somebody else.
 func TestUndisturbed(t *testing.T) {
 	t.Parallel()
-	p := rollouttest.Plan(rollouttest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "old", "v1.32.1"), rollouttest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.32.1", "new", "v1.33.1"),
-		rollouttest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), rollouttest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"),
-		rollouttest.Step(plan.CreateWorkers, "", "v1.33.1", "new"), rollouttest.Step(plan.RemoveWorkers, "v1.32.1", "", "old"))
+	p := enginetest.Plan(enginetest.Versions("v1.32.1", "md-0", "v1.32.1", "md-1", "v1.32.1", "old", "v1.32.1"), enginetest.Versions("v1.33.1", "md-0", "v1.33.1", "md-1", "v1.32.1", "new", "v1.33.1"),
+		enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"),
+		enginetest.Step(plan.CreateWorkers, "", "v1.33.1", "new"), enginetest.Step(plan.RemoveWorkers, "v1.32.1", "", "old"))
 	changed := func(object, is, has string) string {
 		return object + " was changed by someone else: its version is " + is + ", and the plan has " + has
 	}

@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import "github.com/clusterctl-x/clusterctl-x/pkg/plan"
 

@@ -1,4 +1,4 @@
-package rollout
+package engine
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/rollout/rollouttest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -20,8 +20,8 @@ import (
 // with an add-on that has a label.
 func managedStage(version, label string) Objects {
 	return Objects{Cluster: []*unstructured.Unstructured{
-		rollouttest.Object("cluster.x-k8s.io", "Cluster", "c", "", map[string]any{"topology": map[string]any{"version": version}}),
-		rollouttest.Object("addons.cluster.x-k8s.io", "ClusterResourceSet", "c-cni", label, map[string]any{"strategy": "Reconcile"}),
+		enginetest.Object("cluster.x-k8s.io", "Cluster", "c", "", map[string]any{"topology": map[string]any{"version": version}}),
+		enginetest.Object("addons.cluster.x-k8s.io", "ClusterResourceSet", "c-cni", label, map[string]any{"strategy": "Reconcile"}),
 	}}
 }
 
@@ -112,7 +112,7 @@ func segments(label string, first Objects) []Objects {
 // topologyWorld has nothing but a Cluster whose topology is at 1.31.
 func topologyWorld(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, rollouttest.Versions("v1.31.0"))
+	w := newWorld(t, enginetest.Versions("v1.31.0"))
 	clear(w.Objects)
 	return w
 }
