@@ -45,6 +45,12 @@ var SpecSchema []byte
 //go:embed guardrails
 var Guardrails embed.FS
 
+// RBAC are the ClusterRoles of users of clusterctl-x in a management cluster, in the
+// directory "rbac".
+//
+//go:embed rbac
+var RBAC embed.FS
+
 // RuntimeExtension is what deploys the runtime extension in a management cluster, with
 // IMAGE and NAMESPACE where these stand.
 //

@@ -36,7 +36,7 @@ func TestData(t *testing.T) {
 		"data is wrong": {"Secret", "text", nil, result{"/v1, Kind=Secret ns/a", Data{}, true, "reading Secret ns/a: .data accessor error: text is of the type string, expected map[string]interface{}"}},
 		"forbidden": {"Secret", nil, apierrors.NewForbidden(secrets, "a", errors.New("no")), result{
 			Asked: "/v1, Kind=Secret ns/a",
-			Err:   `looking for Secret ns/a: secrets "a" is forbidden: no; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig`,
+			Err:   `looking for Secret ns/a: secrets "a" is forbidden: no; give the user of this kubeconfig the privileges of 'clusterctl-x generate rbac', or use another kubeconfig`,
 		}},
 		"no answer": {"Secret", nil, context.DeadlineExceeded, result{
 			Asked: "/v1, Kind=Secret ns/a",

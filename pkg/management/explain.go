@@ -33,7 +33,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("interrupted while %w (%w); run the same command again to continue", err, context.Canceled)
 	case apierrors.IsForbidden(err):
-		return &RefusedError{Check: "privileges", Reason: fmt.Sprintf("%v; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig", err)}
+		return &RefusedError{Check: "privileges", Reason: fmt.Sprintf("%v; give the user of this kubeconfig the privileges of 'clusterctl-x generate rbac', or use another kubeconfig", err)}
 	case apierrors.IsUnauthorized(err):
 		return &RefusedError{Check: "credentials", Reason: fmt.Sprintf("%v; the management cluster %s does not know the user of this kubeconfig: log in again or use another kubeconfig", err, c.config.Host)}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():

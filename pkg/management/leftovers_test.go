@@ -147,7 +147,7 @@ func TestRemoveLeftovers(t *testing.T) {
 		},
 		"may not be listed": {
 			leftovers{list: func(context.Context, int) error { return forbidden }},
-			result{Err: "listing every ConfigMap of cluster ns/a: configmaps is forbidden: <nil>; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig", Rounds: 1},
+			result{Err: "listing every ConfigMap of cluster ns/a: configmaps is forbidden: <nil>; give the user of this kubeconfig the privileges of 'clusterctl-x generate rbac', or use another kubeconfig", Rounds: 1},
 		},
 		"kind that is gone": {
 			leftovers{list: func(context.Context, int) error {
@@ -157,7 +157,7 @@ func TestRemoveLeftovers(t *testing.T) {
 		},
 		"may not be deleted": {
 			leftovers{objects: []metav1.PartialObjectMetadata{leftover("ConfigMap", "c", v1alpha1.ClusterLabel, as)}, deleteErr: forbidden},
-			result{Err: "deleting ConfigMap/c: configmaps is forbidden: <nil>; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig", Rounds: 1, Deleted: []string{"ConfigMap/c Background"}},
+			result{Err: "deleting ConfigMap/c: configmaps is forbidden: <nil>; give the user of this kubeconfig the privileges of 'clusterctl-x generate rbac', or use another kubeconfig", Rounds: 1, Deleted: []string{"ConfigMap/c Background"}},
 		},
 		"deleted by somebody else": {
 			leftovers{objects: []metav1.PartialObjectMetadata{leftover("ConfigMap", "c", v1alpha1.ClusterLabel, as)}, deleteErr: apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "c")},

@@ -166,7 +166,7 @@ func TestLockIsAcquired(t *testing.T) {
 					return nil
 				})
 			},
-			locked{Err: `locking cluster ns/c: leases "c-clusterctl-x" is forbidden: no; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig`},
+			locked{Err: `locking cluster ns/c: leases "c-clusterctl-x" is forbidden: no; give the user of this kubeconfig the privileges of 'clusterctl-x generate rbac', or use another kubeconfig`},
 		},
 		"the command is stopped while it waits": {
 			false, canceled, func(l *leases) { l.heldBy("another") },

@@ -172,7 +172,7 @@ func TestUnhealthyForWantOfATemplate(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	const (
-		mayNot   = "\n  privileges: the user of this kubeconfig may not delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac"
+		mayNot   = "\n  privileges: the user of this kubeconfig may not delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges of 'clusterctl-x generate rbac'"
 		isPaused = "\n  paused: Cluster/c is paused, so Cluster API would do nothing: set spec.paused to false"
 		isSick   = "\n  health: infrastructure: no network"
 		image    = "\n  node-image: there is none"

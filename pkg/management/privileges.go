@@ -99,7 +99,7 @@ func (c *Client) missingPrivileges(ctx context.Context, namespace string, wanted
 	for i, verbs := range missing {
 		if len(verbs) > 0 {
 			resource := strings.TrimSuffix(wanted[i].resource+"."+wanted[i].group, ".")
-			reasons = append(reasons, fmt.Sprintf("the user of this kubeconfig may not %s %s in namespace %s; give it the privileges in config/rbac", strings.Join(verbs, ", "), resource, namespace))
+			reasons = append(reasons, fmt.Sprintf("the user of this kubeconfig may not %s %s in namespace %s; give it the privileges of 'clusterctl-x generate rbac'", strings.Join(verbs, ", "), resource, namespace))
 		}
 	}
 	return reasons, nil

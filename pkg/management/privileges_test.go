@@ -65,9 +65,9 @@ func TestMissingPrivileges(t *testing.T) {
 		want []string
 	}{
 		"some": {nil, []string{
-			"the user of this kubeconfig may not create, delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac",
-			"the user of this kubeconfig may not watch machines.cluster.x-k8s.io in namespace ns; give it the privileges in config/rbac",
-			"the user of this kubeconfig may not get secrets in namespace ns; give it the privileges in config/rbac",
+			"the user of this kubeconfig may not create, delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges of 'clusterctl-x generate rbac'",
+			"the user of this kubeconfig may not watch machines.cluster.x-k8s.io in namespace ns; give it the privileges of 'clusterctl-x generate rbac'",
+			"the user of this kubeconfig may not get secrets in namespace ns; give it the privileges of 'clusterctl-x generate rbac'",
 		}},
 		"who knows": {errors.New("no answer"), []string{"error: checking the privilege to update leases: no answer"}},
 	}

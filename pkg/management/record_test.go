@@ -185,7 +185,7 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 		"no JSON":          {packed(t, `schemaVersion: 1`), nil, result{Err: fmt.Sprintf(damaged, "invalid character 's' looking for beginning of value"), Written: true}},
 		"a wrong version":  {packed(t, `{"schemaVersion":1,"versions":{"controlPlane":"1"}}`), nil, result{Err: fmt.Sprintf(damaged, `"1" is not a version of Kubernetes such as v1.34.2`), Written: true}},
 		"a bomb":           {packed(t, `{"schemaVersion":1,"spec":"`+strings.Repeat("x", maxRecord)+`"}`), nil, result{Err: fmt.Sprintf(damaged, "unexpected end of JSON input"), Written: true}},
-		"may not be read":  {nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "c-clusterctl-x", errors.New("no")), result{Err: `reading the record of cluster ns/c: secrets "c-clusterctl-x" is forbidden: no; give the user of this kubeconfig the privileges in config/rbac, or use another kubeconfig`, Check: "privileges"}},
+		"may not be read":  {nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "c-clusterctl-x", errors.New("no")), result{Err: `reading the record of cluster ns/c: secrets "c-clusterctl-x" is forbidden: no; give the user of this kubeconfig the privileges of 'clusterctl-x generate rbac', or use another kubeconfig`, Check: "privileges"}},
 		"one that can":     {whole, nil, result{Written: true}},
 	}
 	for name, test := range tests {

@@ -97,7 +97,7 @@ error: starting embedded management cluster "broken": port %d of embedded manage
 func noPermission(t *testing.T) {
 	kubeconfig := accountKubeconfig(t, broken, "default", "nobody")
 	r := cli(t, 3, "create", "cluster", "--management", "kubeconfig", "--kubeconfig", kubeconfig, "-f", specFile(t, "forbidden", "1.34", "md-0"))
-	if !strings.Contains(r.stderr, `User "system:serviceaccount:default:nobody" cannot get resource "clusters"`) || !strings.Contains(r.stderr, "config/rbac") {
+	if !strings.Contains(r.stderr, `User "system:serviceaccount:default:nobody" cannot get resource "clusters"`) || !strings.Contains(r.stderr, "'clusterctl-x generate rbac'") {
 		t.Errorf("stderr does not name privilege and remedy: %s", r.stderr)
 	}
 }

@@ -16,7 +16,7 @@ func TestLeastPrivileges(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, shared, "privileges")
 	kubeconfig := accountKubeconfig(t, shared, namespace, "user")
-	kubectl(t, shared, nil, "apply", "-f", "../../config/rbac/clusterctl-x.yaml")
+	kubectl(t, shared, []byte(cli(t, 0, "generate", "rbac").stdout), "apply", "-f", "-")
 	kubectl(t, shared, nil, "create", "clusterrolebinding", "clusterctl-x-user", "--clusterrole=clusterctl-x", "--serviceaccount="+namespace+":user")
 	as := func(code int, args ...string) result {
 		t.Helper()

@@ -52,7 +52,7 @@ func tiers() map[tier]map[string]string {
 			"TestApply":                               "apply, diff, exit codes, saved plans, removals",
 			"TestDeleteManagementClusterIsRefused":    "delete of a cluster that manages others",
 			"TestCreateInterruptedAndTimedOut":        "without a class: create stopped and continued",
-			"TestLeastPrivileges":                     "config/rbac is enough; without a class: create on a cluster that differs, a name used twice",
+			"TestLeastPrivileges":                     "'generate rbac' is enough; without a class: create on a cluster that differs, a name used twice",
 			"TestFieldsActOnTheCluster":               "fields of the spec that end in a running cluster",
 			"TestModularUpgrades":                     "without a class: stories of modular upgrades",
 			"TestReferenceExample":                    "the example of EKS Anywhere's design, at 1.26 and 1.25",

@@ -218,7 +218,7 @@ func missingPrivileges(t *testing.T, namespace string, spec clusterSpec) {
 	role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "leases") })
 	as := apply("no-leases")
 	r := cli(t, 3, append([]string{"upgrade", "cluster", "-n", namespace, "-f", file}, as...)...)
-	if want := cannot + "  privileges: the user of this kubeconfig may not get, list, create, update leases.coordination.k8s.io in namespace refused; give it the privileges in config/rbac\n"; !strings.HasSuffix(r.stderr, want) {
+	if want := cannot + "  privileges: the user of this kubeconfig may not get, list, create, update leases.coordination.k8s.io in namespace refused; give it the privileges of 'clusterctl-x generate rbac'\n"; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("stderr is %q, want the end %q", r.stderr, want)
 	}
 	allowed(t, namespace, file, append(as, "--skip-preflight", "privileges")...)

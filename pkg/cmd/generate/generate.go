@@ -20,7 +20,7 @@ import (
 // New returns the command generate.
 func New(a *cli.App) *cobra.Command {
 	return cli.Group("generate", "Write manifests, or a file to start from",
-		ofCluster(a), clusterConfig(a), clusterClass(a), bundles(a), guardrails(a), runtimeExtension(a), schema(a))
+		ofCluster(a), clusterConfig(a), clusterClass(a), bundles(a), guardrails(a), rbac(a), runtimeExtension(a), schema(a))
 }
 
 func clusterConfig(a *cli.App) *cobra.Command {
@@ -83,6 +83,36 @@ apply them. See docs/guardrails.md.`,
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := joined(config.Guardrails, "guardrails")
+			if err != nil {
+				return err
+			}
+			return a.Write(text)
+		},
+	}
+}
+
+func rbac(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rbac",
+		Short: "Write the ClusterRoles that users need in a management cluster",
+		Long: `Write the ClusterRoles that users need in a management cluster.
+
+clusterctl-x is for users and CI jobs that create, plan, upgrade, watch or delete clusters.
+Bind it by a RoleBinding in each namespace that has clusters. 'get clusters -A', and
+'delete cluster', which looks for clusters that the deleted one manages, also list clusters
+in all namespaces: bind it by a ClusterRoleBinding for users who run these.
+
+clusterctl-x-runtime-extensions is for users who also plan or upgrade clusters whose
+ClusterClass gets its upgrade plans from a runtime extension, or hold clusters from a
+ClusterClass. Bind it by a ClusterRoleBinding.
+
+Only an administrator of the management cluster can apply them. The administrator of the
+embedded management cluster is its user, who needs neither.`,
+		Example: `  clusterctl-x generate rbac | kubectl apply -f -
+  kubectl create rolebinding clusterctl-x -n team-a --clusterrole clusterctl-x --user jane`,
+		Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := joined(config.RBAC, "rbac")
 			if err != nil {
 				return err
 			}
