@@ -10,18 +10,15 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
 
-// Writes returns the actions that write the objects of a part. Unless its machines may be
-// replaced it keeps its templates, and its objects the fields that name them.
-func Writes(part string, objects []*unstructured.Unstructured, released bool) []Action {
-	if !released && part == v1alpha1.ControlPlaneName {
+// WritesInPlace returns the actions that write the objects of a part whose machines may
+// not be replaced: it keeps its templates, and its objects the fields that name them.
+func WritesInPlace(part string, objects []*unstructured.Unstructured) []Action {
+	if part == v1alpha1.ControlPlaneName {
 		return nil // its changes travel with its step
 	}
 	var actions []Action
 	for _, object := range objects {
-		switch {
-		case released:
-			actions = append(actions, Apply{object, part})
-		case !changes.IsTemplate(object.GetKind()):
+		if !changes.IsTemplate(object.GetKind()) {
 			actions = append(actions, inPlace(part, object))
 		}
 	}
@@ -38,8 +35,12 @@ func inPlace(part string, object *unstructured.Unstructured) Action {
 
 // writePart writes the desired part after a number of steps.
 func (t *turn) writePart(steps int, part string) {
-	released := t.Plan.Released(part, steps) && !slices.Contains(t.p.replacements.queue, part)
-	t.write(Writes(part, t.Desired[steps].Parts[part], released)...)
+	objects := t.Desired[steps].Parts[part]
+	if t.Plan.Released(part, steps) && !slices.Contains(t.p.replacements.queue, part) {
+		t.writeAll(part, objects)
+		return
+	}
+	t.write(WritesInPlace(part, objects)...)
 }
 
 func (t *turn) writeAll(part string, objects []*unstructured.Unstructured) {

@@ -85,14 +85,16 @@ func (p Upgrade) Removals(step int) []string {
 // partAt are the objects of a part at the end of a step. Until a step gives it
 // other machines it keeps the templates that it had.
 func partAt(part string, step int, p plan.Plan, after, before []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	released := p.Released(part, step) || len(before) == 0
-	actions := engine.Writes(part, after, released)
-	if len(actions) == 0 && !released {
+	if p.Released(part, step) || len(before) == 0 {
+		return after, nil
+	}
+	actions := engine.WritesInPlace(part, after)
+	if len(actions) == 0 {
 		return before, nil
 	}
 	var objects []*unstructured.Unstructured
 	for _, object := range before {
-		if !released && changes.IsTemplate(object.GetKind()) {
+		if changes.IsTemplate(object.GetKind()) {
 			objects = append(objects, object)
 		}
 	}

@@ -75,7 +75,7 @@ func (c *Client) WatchClusters(ctx context.Context, filter Filter, seen func([]s
 		if err := seen(clusters); err != nil {
 			return glance{}, seenError{err}
 		}
-		return glance{unwatched: c.unwatched(unwatched)}, nil
+		return glance{unwatched: c.lookAgain(unwatched)}, nil
 	})
 }
 
@@ -144,7 +144,7 @@ func (c *Client) look(ctx context.Context, informers client.Reader, key client.O
 	if err != nil {
 		return state.Cluster{}, true, nil, c.explain(ctx, fmt.Errorf("watching cluster %s: %w", key, err))
 	}
-	again := c.unwatched(unwatched)
+	again := c.lookAgain(unwatched)
 	if now.Topology != nil && now.Done() {
 		// The kinds are watched apart, and Cluster API changes one after the other: what
 		// looks done may be what was before.
@@ -154,9 +154,9 @@ func (c *Client) look(ctx context.Context, informers client.Reader, key client.O
 	return now, true, again, nil
 }
 
-// unwatched signals when to look again, if a control plane is not watched.
-func (c *Client) unwatched(is bool) <-chan time.Time {
-	if !is {
+// lookAgain signals when to look again, if something is not watched.
+func (c *Client) lookAgain(unwatched bool) <-chan time.Time { //nolint:revive // a channel that is nil never signals
+	if !unwatched {
 		return nil
 	}
 	return c.opts().Clock.After(otherInterval)
