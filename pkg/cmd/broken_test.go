@@ -109,6 +109,7 @@ current-context: a
 		t.Setenv(name, filepath.Join(dir, "home", name))
 	}
 	t.Setenv("CLUSTERCTL_X_BUNDLES", bundles)
+	t.Setenv("CLUSTERCTL_X_REPLACE_BUNDLES", "true")
 	t.Setenv("KUBECONFIG", "")
 	t.Chdir(filepath.Join(dir, "work"))
 	return kubeconfig

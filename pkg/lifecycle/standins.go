@@ -139,5 +139,5 @@ func makes(step plan.Step, version v1alpha1.Version) bool {
 
 // addToBundles says how the bundles get a version that they do not have.
 func addToBundles(version, near v1alpha1.Version) string {
-	return fmt.Sprintf("run 'clusterctl-x generate bundles > bundles.yaml', add an entry for %s to that file (a copy of the one of %s, with this version and its image tags), and run the command with --bundles bundles.yaml", version, near)
+	return fmt.Sprintf("run 'clusterctl-x generate bundles %s > bundles.yaml', change the version, the image tags and, for provider docker, the node image and the checksums of kubeadm in that file to those of %s, and run the command with --bundles bundles.yaml", near, version)
 }

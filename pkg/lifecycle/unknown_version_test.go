@@ -23,7 +23,7 @@ import (
 func TestUnknownLiveVersion(t *testing.T) {
 	t.Parallel()
 	const known, unknown = "v1.31.9", "v1.31.99"
-	const remedy = "; ask for an available version, or run 'clusterctl-x generate bundles > bundles.yaml', add an entry for v1.31.99 to that file (a copy of the one of v1.31.9, with this version and its image tags), and run the command with --bundles bundles.yaml"
+	const remedy = "; ask for an available version, or run 'clusterctl-x generate bundles v1.31.9 > bundles.yaml', change the version, the image tags and, for provider docker, the node image and the checksums of kubeadm in that file to those of v1.31.99, and run the command with --bundles bundles.yaml"
 	note := func(parts string) string {
 		return parts + " v1.31.99, which is in no versions bundle: other changes are computed with the entry of v1.31.9, and templates stay until a step replaces the machines"
 	}

@@ -3,6 +3,7 @@
 package versionsbundle
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -121,6 +122,62 @@ func Parse(file string, data []byte) (*Bundles, error) {
 		return nil, err
 	}
 	return &bundles, nil
+}
+
+// Merge returns the bundles with those of another manifest. A version that both have is
+// as the other one has it, and so is the end of support of a minor.
+func (b *Bundles) Merge(other *Bundles) *Bundles {
+	merged := *b
+	merged.Spec.VersionsBundles = nil
+	for _, bundle := range b.Spec.VersionsBundles {
+		bundle.Releases = slices.DeleteFunc(slices.Clone(bundle.Releases), func(r Release) bool {
+			_, replaced := other.Release(r.Version)
+			return replaced
+		})
+		merged.Spec.VersionsBundles = append(merged.Spec.VersionsBundles, bundle)
+	}
+	for _, bundle := range other.Spec.VersionsBundles {
+		i := slices.IndexFunc(merged.Spec.VersionsBundles, func(of VersionsBundle) bool { return of.KubeVersion == bundle.KubeVersion })
+		if i < 0 {
+			merged.Spec.VersionsBundles = append(merged.Spec.VersionsBundles, bundle)
+			continue
+		}
+		into := &merged.Spec.VersionsBundles[i]
+		into.EndOfSupport = cmp.Or(bundle.EndOfSupport, into.EndOfSupport)
+		into.Releases = append(into.Releases, bundle.Releases...)
+		slices.SortFunc(into.Releases, func(x, y Release) int { return x.Version.Compare(y.Version) })
+	}
+	slices.SortFunc(merged.Spec.VersionsBundles, func(x, y VersionsBundle) int { return x.KubeVersion.Compare(y.KubeVersion) })
+	return &merged
+}
+
+// Of returns the entries of some versions, each a minor or an exact version, and the
+// first one that there is no entry of.
+func (b *Bundles) Of(versions []v1alpha1.KubernetesVersion) (*Bundles, v1alpha1.KubernetesVersion) {
+	some := *b
+	some.Spec.VersionsBundles = nil
+	for _, version := range versions {
+		if !slices.ContainsFunc(b.Releases(), func(r Release) bool { return means(version, r.Version) }) {
+			return nil, version
+		}
+	}
+	for _, bundle := range b.Spec.VersionsBundles {
+		bundle.Releases = slices.DeleteFunc(slices.Clone(bundle.Releases), func(r Release) bool {
+			return !slices.ContainsFunc(versions, func(version v1alpha1.KubernetesVersion) bool { return means(version, r.Version) })
+		})
+		if len(bundle.Releases) > 0 {
+			some.Spec.VersionsBundles = append(some.Spec.VersionsBundles, bundle)
+		}
+	}
+	return &some, v1alpha1.KubernetesVersion{}
+}
+
+// means reports whether a minor or an exact version is that of a release.
+func means(asked v1alpha1.KubernetesVersion, version v1alpha1.Version) bool {
+	if exact, is := asked.Exact(); is {
+		return exact == version
+	}
+	return asked.Minor() == version.Minor()
 }
 
 // Versions are all exact versions, oldest first.

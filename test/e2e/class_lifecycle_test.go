@@ -57,7 +57,7 @@ func TestClassLifecycle(t *testing.T) {
 // that has it all the same.
 func keepUsed(t *testing.T, namespace string) {
 	bundles := bundlesWithoutRelease(t, "v1.34.1")
-	without, with := classText(t, namespace, "--bundles", bundles), classText(t, namespace, "--bundles", bundles, "--keep-used")
+	without, with := classText(t, namespace, "--bundles", bundles, "--replace-bundles"), classText(t, namespace, "--bundles", bundles, "--replace-bundles", "--keep-used")
 	plan := []string{"plan", "clusterclass", "-n", namespace, "-f", "-"}
 	const want = ": spec.kubernetesVersions: Forbidden: Kubernetes Version v1.34.1 is used by Cluster \"life\" but not set in ClusterClass; " +
 		"keep the versions that clusters have, and one of each minor between ('generate clusterclass --keep-used' does)\n"

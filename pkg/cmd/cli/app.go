@@ -37,11 +37,13 @@ type Options struct {
 	Management       string
 	Instance         string
 	Bundles          string
-	Timeout          time.Duration
-	Output           string
-	Color            string
-	Quiet            bool
-	Verbosity        int
+	// ReplaceBundles leaves the built-in bundles out.
+	ReplaceBundles bool
+	Timeout        time.Duration
+	Output         string
+	Color          string
+	Quiet          bool
+	Verbosity      int
 	// ExtensionCertificate and ExtensionKey are files for runtime extensions that
 	// demand a certificate of their clients.
 	ExtensionCertificate string
@@ -68,7 +70,8 @@ func (o *Options) AddTo(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
 	flags.StringVar(&o.Management, "management", managementAuto, "management cluster: auto, kubeconfig or embedded; auto uses the kubeconfig that kubectl would use, if there is one")
 	flags.StringVar(&o.Instance, "name", "default", "name of the embedded management cluster")
-	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles to use instead of the built-in ones")
+	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry for a version that these have takes the place of theirs")
+	flags.BoolVar(&o.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
 	addOutput(flags, &o.Output, Formats{Names: []string{OutputText, OutputJSON, OutputYAML}, Usage: "; long commands write one JSON event per line"})
 	flags.StringVar(&o.Color, "color", "auto", "colour: auto, always or never")

@@ -66,7 +66,7 @@ func (a *App) completions() map[string]complete {
 		"output-dir": directories,
 	}
 	for _, version := range []string{"control-plane", "workers", "target"} {
-		all[version] = a.versions
+		all[version] = a.CompleteVersions
 	}
 	for _, free := range []string{
 		"class", "extension-config", "health-address", "host", "image", "port", "reason", "selector", "setting", "step", "timeout", "upgrade-plans-from", "v",
@@ -150,8 +150,8 @@ func instances(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// versions offers the exact versions of the bundles.
-func (a *App) versions(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+// CompleteVersions offers the exact versions of the bundles.
+func (a *App) CompleteVersions(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if err := a.Complete(cmd); err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

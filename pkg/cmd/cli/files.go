@@ -144,27 +144,28 @@ func readStart(r io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, strictyaml.MaxFileSize+1))
 }
 
-// ReadBundles reads the versions bundles.
-func (a *App) ReadBundles() (*versionsbundle.Bundles, error) {
-	_, bundles, err := a.BundlesFile()
-	return bundles, err
-}
+// replaceBundlesFlag is the flag that leaves the built-in bundles out.
+const replaceBundlesFlag = "replace-bundles"
 
-// BundlesFile are the versions bundles as they stand in their file, and as they are read.
-func (a *App) BundlesFile() ([]byte, *versionsbundle.Bundles, error) {
-	if a.Options.Bundles == "" {
-		bundles, err := versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
-		return config.Bundles, bundles, err
+// ReadBundles reads the versions bundles: the built-in ones with those of --bundles, or
+// only these.
+func (a *App) ReadBundles() (*versionsbundle.Bundles, error) {
+	builtIn, err := versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
+	if err != nil || a.Options.Bundles == "" {
+		return builtIn, err
 	}
 	data, err := readFile(a.Options.Bundles)
 	if err != nil {
-		return nil, nil, Usagef("reading the versions bundles: %w", err)
+		return nil, Usagef("reading the versions bundles: %w", err)
 	}
-	bundles, err := versionsbundle.Parse(a.Options.Bundles, data)
+	own, err := versionsbundle.Parse(a.Options.Bundles, data)
 	if err != nil {
-		return nil, nil, Usage(err)
+		return nil, Usage(err)
 	}
-	return data, bundles, nil
+	if a.Options.ReplaceBundles {
+		return own, nil
+	}
+	return builtIn.Merge(own), nil
 }
 
 // ValidSpec reads the file of -f, which must describe a valid new cluster.

@@ -26,7 +26,7 @@ func configurable() []string {
 
 // ConfigurableOfAll are those of them that all commands have.
 func ConfigurableOfAll() []string {
-	return []string{"bundles", "color", "context", "kubeconfig", "management", "name", "namespace", "quiet"}
+	return []string{"bundles", "color", "context", "kubeconfig", "management", "name", "namespace", "quiet", replaceBundlesFlag}
 }
 
 // Complete fills options that were not given as flags from the environment and
@@ -146,6 +146,9 @@ func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error
 		for _, problem := range utilvalidation.IsDNS1123Label(namespace) {
 			wrong("namespace", "is %q: %s", namespace, problem)
 		}
+	}
+	if a.Options.ReplaceBundles && a.Options.Bundles == "" {
+		wrong(replaceBundlesFlag, "needs --bundles FILE: the bundles to use instead")
 	}
 	if a.Options.Timeout < 0 {
 		wrong("timeout", "must not be negative")

@@ -172,29 +172,6 @@ func joined(files fs.FS, directory string) (string, error) {
 	return strings.Join(texts, "---\n"), nil
 }
 
-func bundles(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "bundles",
-		Short: "Write the versions bundles, to add versions to them for --bundles",
-		Long: `Write the versions bundles: which versions of Kubernetes there are, and what
-belongs to each.
-
---bundles FILE replaces all of the built-in ones, so start your own file from
-these. To add an entry, copy one of the same minor and change its version, its
-image tags and, if the provider has one, its node image.`,
-		Example: `  clusterctl-x generate bundles > bundles.yaml
-  clusterctl-x plan upgrade -f cluster.yaml --bundles bundles.yaml`,
-		Args: cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			data, _, err := a.BundlesFile()
-			if err != nil {
-				return err
-			}
-			return a.Write(string(data))
-		},
-	}
-}
-
 func schema(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",

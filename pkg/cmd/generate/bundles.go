@@ -1,0 +1,93 @@
+package generate
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+func bundles(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "bundles [VERSION...]",
+		Short: "Write the versions bundles, or a file to start from for --bundles",
+		Long: `Write the versions bundles: which versions of Kubernetes there are, and what
+belongs to each. With arguments, each a minor or an exact version, only these are written.
+
+To add a version, write the entry of another patch of its minor to a file. Change the
+version and the image tags there and, for provider docker, the node image and the checksums
+of kubeadm; an entry without kubeadm or nodeImages is valid. --bundles FILE adds the entries
+of that file to the built-in ones.`,
+		Example: `  clusterctl-x generate bundles 1.34.4 > bundles.yaml
+  clusterctl-x plan upgrade -f cluster.yaml --bundles bundles.yaml`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.CompleteVersions,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if a.Options.Bundles == "" && len(args) == 0 {
+				return a.Write(string(config.Bundles)) // with its comments
+			}
+			bundles, err := someBundles(a, args)
+			if err != nil {
+				return err
+			}
+			text, err := inOrder(bundles)
+			if err != nil {
+				return err
+			}
+			return a.Write(text)
+		},
+	}
+}
+
+// someBundles are the bundles of some versions; without any, all of them.
+func someBundles(a *cli.App, args []string) (*versionsbundle.Bundles, error) {
+	all, err := a.ReadBundles()
+	if err != nil || len(args) == 0 {
+		return all, err
+	}
+	versions := make([]v1alpha1.KubernetesVersion, len(args))
+	for i, arg := range args {
+		if versions[i], err = v1alpha1.ParseKubernetesVersion(arg); err != nil {
+			return nil, cli.Usagef("%q is no version: %w", arg, err)
+		}
+	}
+	some, missing := all.Of(versions)
+	if some == nil {
+		return nil, cli.Usagef("no versions bundle has %s; 'clusterctl-x get versions -o wide' lists the versions that there are", missing)
+	}
+	return some, nil
+}
+
+// inOrder writes YAML for people, with the fields in the order of their types.
+func inOrder(bundles *versionsbundle.Bundles) (string, error) {
+	data, err := json.Marshal(bundles)
+	if err != nil {
+		return "", err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return "", err
+	}
+	asBlocks(&document)
+	var text strings.Builder
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(&document); err != nil {
+		return "", err
+	}
+	return text.String(), nil
+}
+
+// asBlocks takes the style of JSON from a node.
+func asBlocks(node *yaml.Node) {
+	node.Style = 0
+	for _, below := range node.Content {
+		asBlocks(below)
+	}
+}
