@@ -133,7 +133,7 @@ addons: ## make the add-on manifests anew from the modules they come from (downl
 
 .PHONY: schema
 schema: ## make the JSON Schema of cluster specs anew from their Go types
-	go run ./hack/schema -out config/schema/clusterctl-x.io_v1alpha1.json
+	go run ./hack/schema -out config/schema/clusterctl-x.io_v1alpha1.json -bundles config/schema/bundles.json
 
 HOOKS := sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1
 .PHONY: hooks

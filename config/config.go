@@ -39,6 +39,11 @@ var AddOns embed.FS
 //go:embed schema/clusterctl-x.io_v1alpha1.json
 var SpecSchema []byte
 
+// BundlesSchema is the JSON Schema of the versions bundles, made as SpecSchema.
+//
+//go:embed schema/bundles.json
+var BundlesSchema []byte
+
 // Guardrails are the policies that refuse, to everybody, changes of versions that
 // break the version skew policy: in the directory "guardrails".
 //

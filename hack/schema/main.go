@@ -1,7 +1,7 @@
 // Command schema writes the JSON Schema of the cluster spec, for editors and
-// for 'clusterctl-x explain'. It is generated from the Go types that the
-// decoder reads into, with their comments, so that it says of each field what
-// the code says.
+// for 'clusterctl-x explain', and that of the versions bundles for the latter. They
+// are generated from the Go types that the decoder reads into, with their
+// comments, so that they say of each field what the code says.
 package main
 
 import (
@@ -16,6 +16,9 @@ import (
 // where make runs.
 const defaultTypes = "pkg/api/v1alpha1"
 
+// bundleTypes is where those of the versions bundles are.
+const bundleTypes = "pkg/versionsbundle"
+
 func main() {
 	if err := run(os.Args[1:], os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "schema:", err)
@@ -28,6 +31,7 @@ func run(args []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("schema", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	out := flags.String("out", "", "write the schema to this `file`")
+	bundles := flags.String("bundles", "", "write the schema of the versions bundles to this `file`")
 	types := flags.String("types", defaultTypes, "read the comments of the types in this `directory`")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -45,6 +49,15 @@ func run(args []string, stderr io.Writer) error {
 	}
 	if err := os.WriteFile(*out, generated, 0o644); err != nil {
 		return fmt.Errorf("write the schema: %w", err)
+	}
+	if *bundles == "" {
+		return nil
+	}
+	if generated, err = generateBundles(*types, bundleTypes); err != nil {
+		return err
+	}
+	if err := os.WriteFile(*bundles, generated, 0o644); err != nil {
+		return fmt.Errorf("write the schema of the versions bundles: %w", err)
 	}
 	return nil
 }

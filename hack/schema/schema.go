@@ -54,7 +54,7 @@ func build(comments comments, ignored []ignoredField) (*jsonschema.Schema, error
 	for _, kind := range kinds() {
 		reflected := reflector.ReflectFromType(kind)
 		maps.Copy(root.Definitions, reflected.Definitions)
-		describeHeader(root.Definitions[kind.Name()], kind.Name())
+		describeHeader(root.Definitions[kind.Name()], kind.Name(), v1alpha1.APIVersion, v1alpha1.APIVersionEKSA)
 		root.OneOf = append(root.OneOf, &jsonschema.Schema{Ref: reference(kind.Name())})
 	}
 	defineReferences(root.Definitions)
@@ -75,12 +75,12 @@ func reference(name string) string { return "#/$defs/" + name }
 
 // describeHeader says what kind and apiVersion of a document may be, by which
 // editors tell documents apart.
-func describeHeader(definition *jsonschema.Schema, kind string) {
-	definition.Properties.Set("apiVersion", &jsonschema.Schema{
-		Type:        "string",
-		Description: "apiVersion is the form of the document. Documents of EKS Anywhere are read as they stand.",
-		Enum:        []any{v1alpha1.APIVersion, v1alpha1.APIVersionEKSA},
-	})
+func describeHeader(definition *jsonschema.Schema, kind string, apiVersions ...any) {
+	description := "apiVersion is the form of the document."
+	if len(apiVersions) > 1 {
+		description += " Documents of EKS Anywhere are read as they stand."
+	}
+	definition.Properties.Set("apiVersion", &jsonschema.Schema{Type: "string", Description: description, Enum: apiVersions})
 	definition.Properties.Set("kind", &jsonschema.Schema{
 		Type:        "string",
 		Description: "kind says what the document describes.",

@@ -36,6 +36,39 @@ func TestCommittedSchemaIsWhatTheTypesGive(t *testing.T) {
 	}
 }
 
+func TestCommittedSchemaOfBundlesIsWhatTheTypesGive(t *testing.T) {
+	t.Parallel()
+	generated, err := generateBundles(types, "../../"+bundleTypes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(config.BundlesSchema), string(generated)); diff != "" {
+		t.Errorf("config/schema/bundles.json is not up to date, run 'make schema' (-committed +generated):\n%s", diff)
+	}
+}
+
+// TestSchemaOfBundlesTakesThem: the built-in ones have every field.
+func TestSchemaOfBundlesTakesThem(t *testing.T) {
+	t.Parallel()
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(config.BundlesSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("bundles.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("bundles.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range documents(t, config.Bundles) {
+		if err := schema.Validate(document); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestKindsAreThoseOfTheDecoder compares with what the decoder says there are.
 func TestKindsAreThoseOfTheDecoder(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -174,11 +175,55 @@ func TestParseRefusesWhatIsNoSchema(t *testing.T) {
 	}
 }
 
-// TestEveryFieldOfTheSpecIsFoundByItsPath holds the product's own schema to what
-// Find and Fields promise.
-func TestEveryFieldOfTheSpecIsFoundByItsPath(t *testing.T) {
+// TestDocuments finds a path in the schema of its kind, and one without a kind in the
+// first.
+func TestDocuments(t *testing.T) {
 	t.Parallel()
-	schema := parse(t, string(config.SpecSchema))
+	documents, err := explain.ParseAll([]byte(small), []byte(strings.NewReplacer("OIDCConfig", "Bundles", "Cluster", "Other", "groups", "entries").Replace(small)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, kind := range documents.Kinds() {
+		kinds = append(kinds, kind.Kind)
+	}
+	if diff := cmp.Diff([]string{"Cluster", "OIDCConfig", "Other", "Bundles"}, kinds); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	for path, want := range map[string]string{
+		"spec.groups": "Cluster.spec.groups", "groups[0].name": "Cluster.spec.groups.name", "other.spec.entries": "Other.spec.entries", "BUNDLES": "Bundles",
+	} {
+		if field, err := documents.Find(path); err != nil || field.String() != want {
+			t.Errorf("%s is %s, want %s (%v)", path, field, want, err)
+		}
+	}
+	for path, want := range map[string]string{
+		"other.entries": `Other has no field "entries"; did you mean spec.entries? there are kind, spec`,
+		"entries":       `"entries" is no kind, and no field of Cluster or of its spec; there are Cluster, OIDCConfig, kind, spec, groups, labels, modes`,
+	} {
+		if _, err := documents.Find(path); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+	for typed, want := range map[string][]string{
+		"other.spec.": {"other.spec.entries", "other.spec.labels", "other.spec.modes"},
+		"spec.g":      {"spec.groups", "spec.labels", "spec.modes"},
+		"":            {"Cluster", "OIDCConfig", "kind", "spec", "groups", "labels", "modes", "cluster", "oidcconfig", "Other", "Bundles", "other", "bundles"},
+	} {
+		if diff := cmp.Diff(want, documents.Complete(typed)); diff != "" {
+			t.Errorf("candidates for %q (-want +got):\n%s", typed, diff)
+		}
+	}
+}
+
+// TestEveryFieldIsFoundByItsPath holds the product's own schemas to what Find and Fields
+// promise.
+func TestEveryFieldIsFoundByItsPath(t *testing.T) {
+	t.Parallel()
+	schema, err := explain.ParseAll(config.SpecSchema, config.BundlesSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var paths []string
 	var visit func(explain.Field)
 	visit = func(field explain.Field) {
@@ -200,7 +245,7 @@ func TestEveryFieldOfTheSpecIsFoundByItsPath(t *testing.T) {
 	for _, kind := range schema.Kinds() {
 		visit(kind)
 	}
-	for _, path := range []string{"Cluster.spec.workerNodeGroupConfigurations.taints.effect", "OIDCConfig.spec.requiredClaims.claim"} {
+	for _, path := range []string{"Cluster.spec.workerNodeGroupConfigurations.taints.effect", "OIDCConfig.spec.requiredClaims.claim", "Bundles.spec.versionsBundles.releases.kubeadm.sha256"} {
 		if !slices.Contains(paths, path) {
 			t.Errorf("%s was not visited", path)
 		}

@@ -55,8 +55,10 @@ func (s *Schema) Complete(typed string) []string {
 }
 
 // cluster returns the kind that a path without a kind belongs to.
-func (s *Schema) cluster() Field {
-	return s.field(v1alpha1.ClusterKind, v1alpha1.ClusterKind, s.resolve(node{"$ref": definitions + v1alpha1.ClusterKind}))
+func (s *Schema) cluster() Field { return s.kind(v1alpha1.ClusterKind) }
+
+func (s *Schema) kind(name string) Field {
+	return s.field(name, name, s.resolve(node{"$ref": definitions + name}))
 }
 
 // starts returns where a path without a kind may begin. The first that has a name
@@ -95,23 +97,22 @@ func (s *Schema) unknownField(in Field, name string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s has no field %q: no fields are known below it; see 'clusterctl-x explain %s'", in, name, in)
 	}
-	return fmt.Errorf("%s has no field %q; %sthere are %s", in, name, s.didYouMean(name, names), strings.Join(names, ", "))
+	return fmt.Errorf("%s has no field %q; %sthere are %s", in, name, didYouMean(name, names, s.kind(in.Kind)), strings.Join(names, ", "))
 }
 
 func (s *Schema) unknownStart(name string) error {
 	names := s.firstNames()
-	return fmt.Errorf("%q is no kind, and no field of Cluster or of its spec; %sthere are %s", name, s.didYouMean(name, names), strings.Join(names, ", "))
+	return fmt.Errorf("%q is no kind, and no field of Cluster or of its spec; %sthere are %s", name, didYouMean(name, names, s.cluster()), strings.Join(names, ", "))
 }
 
 // didYouMean returns the part of a sentence that suggests a candidate for a misspelt
-// name, or where in a Cluster there is a field of this name; empty without a
-// suggestion.
-func (s *Schema) didYouMean(name string, candidates []string) string {
+// name, or where in a kind there is a field of this name; empty without a suggestion.
+func didYouMean(name string, candidates []string, kind Field) string {
 	const few = 3
 	if best := similar(name, candidates); best != "" {
 		return fmt.Sprintf("did you mean %s? ", best)
 	}
-	elsewhere := called(name, s.cluster())
+	elsewhere := called(name, kind)
 	if len(elsewhere) == 0 || len(elsewhere) > few {
 		return ""
 	}

@@ -16,12 +16,16 @@ const Kind = "Bundles"
 // classKind is the kind of bundles that are the versions of a ClusterClass.
 const classKind = "ClusterClass"
 
-// Bundles is a release manifest.
+// Bundles is a release manifest: the versions of Kubernetes that clusters can have, with
+// what belongs to each. --bundles FILE adds those of a file to the built-in ones, which
+// 'clusterctl-x generate bundles' writes.
 type Bundles struct {
-	APIVersion string      `json:"apiVersion"`
-	Kind       string      `json:"kind"`
-	Metadata   Meta        `json:"metadata"`
-	Spec       BundlesSpec `json:"spec"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Metadata of the manifest.
+	Metadata Meta `json:"metadata"`
+	// Spec has the versions.
+	Spec BundlesSpec `json:"spec"`
 }
 
 // OfClass are the versions of a ClusterClass, with what these bundles know of
@@ -62,16 +66,19 @@ func (b *Bundles) endOfSupport(minor v1alpha1.Minor) string {
 
 // Meta names a release manifest.
 type Meta struct {
+	// Name of the manifest; any text.
 	Name string `json:"name"`
 }
 
 // BundlesSpec has one bundle for each minor of Kubernetes.
 type BundlesSpec struct {
+	// VersionsBundles are the entries, one for each minor of Kubernetes.
 	VersionsBundles []VersionsBundle `json:"versionsBundles"`
 }
 
 // VersionsBundle is the entry for one minor of Kubernetes.
 type VersionsBundle struct {
+	// KubeVersion is the minor, such as "1.34".
 	KubeVersion v1alpha1.Minor `json:"kubeVersion"`
 	// EndOfSupport is the day on which Kubernetes ended its support of the minor,
 	// as 2026-02-28. It is empty where that was to come when the bundles were made.
@@ -82,12 +89,16 @@ type VersionsBundle struct {
 
 // Release is one exact version of Kubernetes with everything that belongs to it.
 type Release struct {
+	// Version is the exact version, such as v1.34.2; it is a patch of the minor.
 	Version v1alpha1.Version `json:"version"`
-	Images  Images           `json:"images"`
-	// NodeImages maps a provider to the image of its machines. A provider that
-	// needs none (inmemory) has no entry.
+	// Images of the programs of the control plane and of each node: full references with
+	// tag and without digest, such as registry.k8s.io/pause:3.10.
+	Images Images `json:"images"`
+	// NodeImages maps a provider to the image of its machines, with digest. A provider
+	// that needs none (inmemory) has no entry.
 	NodeImages map[string]string `json:"nodeImages,omitempty"`
-	// Kubeadm maps an architecture, as Go calls it, to the program.
+	// Kubeadm maps an architecture, amd64 or arm64, to the program kubeadm. Machines of an
+	// older minor fetch it to join a control plane of this version; without it they cannot.
 	Kubeadm map[string]Download `json:"kubeadm,omitempty"`
 	// VersionOnly is true where nothing else is known: a ClusterClass has the rest.
 	VersionOnly bool `json:"-"`
@@ -95,19 +106,28 @@ type Release struct {
 
 // Images are full references of container images, with tag.
 type Images struct {
-	KubeAPIServer         Image `json:"kubeAPIServer"`
+	// KubeAPIServer is the image of kube-apiserver.
+	KubeAPIServer Image `json:"kubeAPIServer"`
+	// KubeControllerManager is the image of kube-controller-manager.
 	KubeControllerManager Image `json:"kubeControllerManager"`
-	KubeScheduler         Image `json:"kubeScheduler"`
-	KubeProxy             Image `json:"kubeProxy"`
-	Etcd                  Image `json:"etcd"`
-	CoreDNS               Image `json:"coreDNS"`
-	Pause                 Image `json:"pause"`
+	// KubeScheduler is the image of kube-scheduler.
+	KubeScheduler Image `json:"kubeScheduler"`
+	// KubeProxy is the image of kube-proxy.
+	KubeProxy Image `json:"kubeProxy"`
+	// Etcd is the image of etcd.
+	Etcd Image `json:"etcd"`
+	// CoreDNS is the image of CoreDNS.
+	CoreDNS Image `json:"coreDNS"`
+	// Pause is the image of the container that holds the namespaces of a pod.
+	Pause Image `json:"pause"`
 }
 
 // Download is a file with its checksum.
 type Download struct {
-	URL    string `json:"url"`
-	SHA256 string `json:"sha256"` // 64 hexadecimal digits
+	// URL of the file, with https:// or http://.
+	URL string `json:"url"`
+	// SHA256 is the checksum of the file: 64 hexadecimal digits in lower case.
+	SHA256 string `json:"sha256"`
 }
 
 // Parse reads a release manifest. All that is wrong with it is in one error, of

@@ -1,4 +1,4 @@
-// Package explain explains the fields of a cluster spec.
+// Package explain explains the fields of cluster specs and of versions bundles.
 package explain
 
 import (
@@ -18,19 +18,21 @@ func New(a *cli.App) *cobra.Command {
 	var recursive bool
 	cmd := &cobra.Command{
 		Use:   "explain [FIELD]",
-		Short: "Explain the fields of a cluster spec",
-		Long: `Explain the fields of a cluster spec.
+		Short: "Explain the fields of a cluster spec, or of a file with versions bundles",
+		Long: `Explain the fields of a cluster spec, or of a file with versions bundles.
 
 FIELD is a kind, or a path that starts at a kind, at a field of Cluster or at a field
-of its spec. Without it, the kinds are listed.`,
+of its spec. Without it, the kinds are listed. Bundles is the kind of the file of
+--bundles.`,
 		Example: `  clusterctl-x explain cluster
   clusterctl-x explain spec.clusterNetwork
   clusterctl-x explain workerNodeGroupConfigurations.taints
-  clusterctl-x explain cluster --recursive`,
+  clusterctl-x explain cluster --recursive
+  clusterctl-x explain bundles.spec.versionsBundles.releases`,
 		Args:              atMostOneField,
 		ValidArgsFunction: completeFields,
 		RunE: func(_ *cobra.Command, args []string) error {
-			schema, err := explain.Parse(config.SpecSchema)
+			documents, err := documents()
 			if err != nil {
 				return err
 			}
@@ -39,9 +41,9 @@ of its spec. Without it, the kinds are listed.`,
 				depth = view.AllLevels
 			}
 			if len(args) == 0 {
-				return a.Print(schema.Definition(), func() error { return view.Kinds(a.Out, schema.Kinds(), depth) })
+				return a.Print(documents[0].Definition(), func() error { return view.Kinds(a.Out, documents.Kinds(), depth) })
 			}
-			field, err := schema.Find(args[0])
+			field, err := documents.Find(args[0])
 			if err != nil {
 				return cli.Usage(err)
 			}
@@ -50,6 +52,11 @@ of its spec. Without it, the kinds are listed.`,
 	}
 	cmd.Flags().BoolVar(&recursive, "recursive", false, "show all fields below, with their types only")
 	return cmd
+}
+
+// documents are the schemas of what is explained, cluster specs first.
+func documents() (explain.Documents, error) {
+	return explain.ParseAll(config.SpecSchema, config.BundlesSchema)
 }
 
 func atMostOneField(cmd *cobra.Command, args []string) error {
@@ -64,10 +71,10 @@ func completeFields(_ *cobra.Command, args []string, typed string) ([]string, co
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	schema, err := explain.Parse(config.SpecSchema)
+	documents, err := documents()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	candidates := slices.DeleteFunc(schema.Complete(typed), func(path string) bool { return !strings.HasPrefix(path, typed) })
+	candidates := slices.DeleteFunc(documents.Complete(typed), func(path string) bool { return !strings.HasPrefix(path, typed) })
 	return candidates, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -23,7 +23,7 @@ belongs to each. With arguments, each a minor or an exact version, only these ar
 To add a version, write the entry of another patch of its minor to a file. Change the
 version and the image tags there and, for provider docker, the node image and the checksums
 of kubeadm; an entry without kubeadm or nodeImages is valid. --bundles FILE adds the entries
-of that file to the built-in ones.`,
+of that file to the built-in ones. 'clusterctl-x explain bundles' explains the fields.`,
 		Example: `  clusterctl-x generate bundles 1.34.4 > bundles.yaml
   clusterctl-x plan upgrade -f cluster.yaml --bundles bundles.yaml`,
 		Args:              cobra.ArbitraryArgs,
