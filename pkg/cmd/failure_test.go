@@ -164,7 +164,7 @@ func TestFailureText(t *testing.T) {
 	}
 }
 
-// TestMessage: errors that were joined are told one by one, and a sentence about several is
+// TestMessage: errors that were joined are printed one by one, and a sentence about several is
 // one.
 func TestMessage(t *testing.T) {
 	t.Parallel()

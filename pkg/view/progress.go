@@ -322,7 +322,7 @@ const barWidth = 10
 
 // bar returns how many steps of an upgrade are done, as a bar.
 func (p *Progress) bar() string {
-	if p.upgrade == nil || p.upgrade.left {
+	if p.upgrade == nil || p.upgrade.left || p.upgrade.plan.Empty() {
 		return ""
 	}
 	full := barWidth * p.upgrade.step / len(p.upgrade.plan.Steps)
