@@ -107,7 +107,6 @@ require (
 	golang.org/x/mod v0.37.0 // indirect
 	golang.org/x/net v0.56.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
-	golang.org/x/sys v0.46.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	golang.org/x/time v0.14.0 // indirect
 	golang.org/x/tools v0.47.0 // indirect
@@ -127,9 +126,12 @@ require (
 )
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/go-logr/logr v1.4.4
+	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/liggitt/tabwriter v0.0.0-20181228230101-89fcab3d43de
+	golang.org/x/sys v0.46.0
 	k8s.io/cli-runtime v0.36.3
 	k8s.io/klog/v2 v2.140.0
 	sigs.k8s.io/cluster-api/api v1.14.0

@@ -9,14 +9,19 @@ import "embed"
 //go:embed bundles/bundles.yaml
 var Bundles []byte
 
-// Templates of all rendered objects, in the directory "templates". Those of a
-// provider are in a directory of its name.
+// Templates of the objects that all clusters have, in the directory "templates".
 //
 //go:embed templates
 var Templates embed.FS
 
-// Classes are variables and patches of ClusterClasses, in the directory
-// "classes": those of every provider, and those of one in a file of its name.
+// Providers are the infrastructure providers, in the directory "providers": a folder of
+// the name of each.
+//
+//go:embed providers
+var Providers embed.FS
+
+// Classes are variables and patches of the ClusterClasses of every provider, in the
+// directory "classes".
 //
 //go:embed classes
 var Classes embed.FS

@@ -21,6 +21,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/explain"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/generate"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/get"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/history"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/hold"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
@@ -36,7 +37,7 @@ import (
 func Run(ctx context.Context, version string, args []string, s cli.Streams) int {
 	a := cli.New(s)
 	root := rootCommand(a, version)
-	root.SetArgs(args)
+	root.SetArgs(cli.SplitTypes(root, args))
 	root.SetOut(a.Lossy)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		readOutput(&a.Options.Output, args)
@@ -68,9 +69,9 @@ It works on a management cluster: the one in your kubeconfig, or an embedded one
 that it starts on this machine.
 
 These flags can also be set in the environment (CLUSTERCTL_X_MANAGEMENT and so
-on) or in clusterctl-x/config.yaml in your configuration directory, which is
-~/.config on Linux: ` + strings.Join(cli.ConfigurableOfAll(), ", ") + `;
-and the files of the certificate for runtime extensions.
+on) or in clusterctl-x/config.yaml in your configuration directory (~/.config on
+Linux): ` + strings.Join(cli.ConfigurableOfAll(), ", ") + `,
+and those for the certificate for runtime extensions.
 
 Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 4 conflict, 5 timed out (the cluster continues), 130 interrupted.`,
@@ -88,7 +89,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 		return a.Complete(cmd)
 	}
 	root.AddCommand(
-		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), get.New(a), generate.New(a),
+		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), history.New(a), get.New(a), generate.New(a),
 		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
 	)
 	cli.HoldOthers(root)

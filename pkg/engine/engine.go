@@ -22,6 +22,9 @@ type Turn struct {
 	Again bool
 	// Done is true at the end of the plan.
 	Done bool
+	// MayLeave is true where a run may end and nothing is half-way: what was begun goes on
+	// by itself, and what is left to do needs another run.
+	MayLeave bool
 	// Cluster is the cluster with what its upgrade waits for.
 	Cluster state.Cluster
 }
@@ -64,7 +67,19 @@ func (e Engine) Next(cluster state.Cluster, at time.Time, p Progress) (Turn, err
 	t := &turn{Engine: e, now: cluster, at: at, p: p.clone()}
 	done, err := t.next()
 	t.recordSteps()
-	return Turn{Actions: t.actions, Progress: t.p, Again: t.again, Done: done, Cluster: t.now}, err
+	return Turn{Actions: t.actions, Progress: t.p, Again: t.again, Done: done, MayLeave: err == nil && t.mayLeave(), Cluster: t.now}, err
+}
+
+// mayLeave reports whether nothing more can be written for this state of the cluster, and
+// Cluster API is not paused for a transfer.
+func (t *turn) mayLeave() bool {
+	switch {
+	case t.again || !t.p.seen(t.now) || transferUnseen(t.now):
+		return false
+	case t.now.Held != nil || t.p.healthWait != nil || t.p.step == len(t.Plan.Steps):
+		return true
+	}
+	return !t.step().Transfers()
 }
 
 func (t *turn) next() (bool, error) {

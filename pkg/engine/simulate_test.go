@@ -16,6 +16,8 @@ type simulation struct {
 	of *enginetest.Simulation
 	// actions counts those that were done, of all runs; at kill the run ends.
 	actions, kill int
+	// leaves is true where each run ends as soon as it may leave.
+	leaves bool
 	// runs counts how often it was planned.
 	runs int
 	// postponed is true where Cluster API did not take the last write.
@@ -63,9 +65,21 @@ func (s *simulation) look(r *run) (done, alive bool) {
 			return false, false
 		}
 		if !turn.Again || s.postponed {
-			return turn.Done, true
+			return turn.Done, !s.leave(turn)
 		}
 	}
+}
+
+// leave reports whether the run ends because it may leave. Nothing is half-way then.
+func (s *simulation) leave(turn Turn) bool {
+	s.t.Helper()
+	if !s.leaves || !turn.MayLeave || s.postponed {
+		return false
+	}
+	if now := s.of.Cluster(); now.Paused {
+		s.t.Errorf("run %d leaves the cluster paused", s.runs)
+	}
+	return true
 }
 
 // doUntilKilled does actions, and is false where the run ends after one of them.
@@ -151,6 +165,23 @@ func killedAnywhere(t *testing.T, begin func(t *testing.T) *simulation) {
 	}
 }
 
+// leftAnywhere simulates an upgrade in one run, and in runs that each end as soon as they
+// may leave. They arrive at the same cluster, and replace the same machines.
+func leftAnywhere(t *testing.T, begin func(t *testing.T) *simulation) {
+	t.Helper()
+	whole, s := begin(t), begin(t)
+	whole.carryOut()
+	s.leaves = true
+	s.carryOut()
+	s.arrived()
+	if diff := cmp.Diff(whole.of.Replaced, s.of.Replaced); diff != "" {
+		t.Errorf("how often machines are replaced (-in one run +in %d runs):\n%s", s.runs, diff)
+	}
+	if s.runs < 2 && len(s.of.Replaced) > 0 {
+		t.Error("machines are replaced, and no run left before")
+	}
+}
+
 // TestKilledAnywhere: a run that ends after any of its actions is followed by one that goes
 // on from there.
 func TestKilledAnywhere(t *testing.T) {
@@ -168,14 +199,16 @@ func TestKilledAnywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			killedAnywhere(t, func(t *testing.T) *simulation {
+			begin := func(t *testing.T) *simulation {
 				t.Helper()
 				of := enginetest.NewSimulation(from, test.target)
 				for _, part := range test.templates {
 					of.Rendering.Templates[part] = "-new"
 				}
 				return simulationOf(t, of)
-			})
+			}
+			killedAnywhere(t, begin)
+			leftAnywhere(t, begin)
 		})
 	}
 }

@@ -51,11 +51,13 @@ func TestTopologyKilledAnywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, lag := range [][2]int{{0, 0}, {5, 0}, {0, 5}} { // of the Cluster and of MachineDeployments
-				killedAnywhere(t, func(t *testing.T) *simulation {
+				begin := func(t *testing.T) *simulation {
 					t.Helper()
 					from := enginetest.Versions("v1.31.1", "a", "v1.31.1", "b", "v1.31.1", "c", "v1.31.1")
 					return simulationOf(t, enginetest.NewTopologySimulation(from, test.target, test.detached, lag[0], lag[1]))
-				})
+				}
+				killedAnywhere(t, begin)
+				leftAnywhere(t, begin)
 			}
 		})
 	}

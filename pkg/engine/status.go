@@ -49,6 +49,8 @@ type Status struct {
 	// Through is the number of steps that Cluster API takes by itself; 0 if the upgrade
 	// starts each step.
 	Through int
+	// Done is true at the end of the plan.
+	Done    bool
 	Cluster state.Cluster
 }
 

@@ -24,7 +24,7 @@ func (g Transfer) detaches() bool { return g.Kind == plan.Detach }
 func (t *turn) nextTransfer() transfer {
 	next := transfer{end: t.p.step}
 	for _, step := range t.Plan.Steps[t.p.step:] {
-		if step.Kind != plan.Detach && step.Kind != plan.Return {
+		if !step.Transfers() {
 			break
 		}
 		for _, group := range step.WorkerNodeGroups {

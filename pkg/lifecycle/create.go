@@ -122,7 +122,8 @@ func (s *Service) Create(ctx context.Context, n Creation, o CreateOptions) ([]ch
 		return nil, referencesMissing(n.Missing)
 	}
 	done, err := s.client.CreateCluster(ctx, n.Key, management.Creation{
-		Objects: n.objects, Record: recordOf(n.spec, n.resolved.Versions), TakeOver: o.TakeOver, Waiting: s.options.Waiting,
+		Objects: n.objects, Record: recordOf(n.spec, n.resolved.Versions), Command: s.command("create"),
+		TakeOver: o.TakeOver, Waiting: s.options.Waiting, Warn: s.warn,
 	})
 	return done, clusterclass.Admission(n.spec.Config, err)
 }

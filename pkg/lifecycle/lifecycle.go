@@ -35,6 +35,9 @@ type Options struct {
 	// Bundles resolve the versions of clusters whose file is not at hand, from their
 	// records.
 	Bundles *versionsbundle.Bundles
+	// Command is what the history of a cluster calls the runs of this Service, such as
+	// "apply"; empty for the name of the use case.
+	Command string
 	// Namespace of clusters that nothing else names a namespace for; default is the
 	// default.
 	Namespace string
@@ -110,5 +113,8 @@ func (o Options) warnOf(resolved validations.Resolved) {
 		o.warn("%s", warning)
 	}
 }
+
+// command is what the history of a cluster calls a run of a use case.
+func (s *Service) command(useCase string) string { return cmp.Or(s.options.Command, useCase) }
 
 func (s *Service) warn(text string) { s.options.warn("%s", text) }

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -79,14 +80,13 @@ func (s *Service) observe(ctx context.Context, spec Spec, about scope) (Spec, cu
 		return spec, current{}, err
 	}
 	cluster = cluster.Claim(spec.claims())
-	record, _, err := s.client.Record(ctx, key)
-	if err != nil {
-		return spec, current{}, err
-	}
 	from := currentOf(cluster)
 	from.metadata = plan.MetadataOf(cluster, fingerprint(spec.data), about.Groups...)
-	from.recorded = record
-	spec, from.before = spec.withRecord(record, key.String())
+	if from.recorded, err = s.record(ctx, key); err != nil {
+		return spec, current{}, err
+	}
+	spec.bundles = spec.bundles.With(from.recorded.Releases)
+	from.before = configOf(from.recorded)
 	if cluster.Topology == nil {
 		return spec, from, nil
 	}
@@ -94,6 +94,17 @@ func (s *Service) observe(ctx context.Context, spec Spec, about scope) (Spec, cu
 		return spec, from, err
 	}
 	return spec, from, about.checkDetached(cluster, from.topology.hasVersions())
+}
+
+// record reads the record of a cluster. Where only a Secret can have it, and may not be
+// read, planning goes on without.
+func (s *Service) record(ctx context.Context, key types.NamespacedName) (management.Record, error) {
+	record, _, err := s.client.Record(ctx, key)
+	if refused := (*management.RefusedError)(nil); errors.As(err, &refused) && refused.Check == management.CheckPrivileges {
+		s.options.warn("cluster %s has no record that you may read, so the plan does not know what was asked for before, nor versions that have left the bundles; the next upgrade writes one", key)
+		return management.Record{}, nil
+	}
+	return record, err
 }
 
 // observeTopology reads what only clusters from a ClusterClass have.

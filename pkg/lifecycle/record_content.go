@@ -21,12 +21,12 @@ func (p Upgrade) record(before management.Record) management.Record {
 	if len(p.scope.Groups) > 0 && !before.Versions.ControlPlane.IsZero() {
 		return p.recordGroups(before, releases.Releases())
 	}
-	record := management.Record{Spec: before.Spec, Versions: p.Plan.To, From: p.Plan.From, Plan: before.Plan, Releases: releases.Releases()}
+	record := management.Record{Spec: before.Spec, Cluster: outlineOf(before), Versions: p.Plan.To, From: p.Plan.From, Plan: before.Plan, Releases: releases.Releases(), Runs: before.Runs}
 	if sameVersions(before.Versions, record.Versions) {
 		record.From = before.From // of the run that began it
 	}
 	if p.scope.Whole() {
-		record.Spec = string(p.spec.data)
+		record.Spec, record.Cluster = string(p.spec.data), outline(p.resolved.Config.Cluster)
 	}
 	if p.spec.managed() && p.scope.Whole() && !p.Plan.Empty() {
 		record.Plan = &p.Plan
@@ -37,6 +37,7 @@ func (p Upgrade) record(before management.Record) management.Record {
 // recordGroups changes the entries of the record for the groups of the upgrade. Another
 // run may work on other groups at the same time.
 func (p Upgrade) recordGroups(record management.Record, releases []versionsbundle.Release) management.Record {
+	record.Cluster = outlineOf(record)
 	if record.From.ControlPlane.IsZero() {
 		record.From.ControlPlane = record.Versions.ControlPlane
 	}
@@ -103,5 +104,62 @@ func sameVersions(a, b v1alpha1.ClusterVersions) bool {
 // recordOf returns the record of a cluster after a spec was applied.
 func recordOf(s Spec, versions v1alpha1.ClusterVersions) management.Record {
 	set, _ := s.bundles.SetOf(versions)
-	return management.Record{Spec: string(s.data), Versions: versions, Releases: set.Releases()}
+	return management.Record{Spec: string(s.data), Cluster: outline(s.Config.Cluster), Versions: versions, Releases: set.Releases()}
+}
+
+// outline is what a spec says about versions, numbers of machines, and what cannot be
+// changed. Nothing of it is confidential: whoever may read the cluster's objects may read
+// it, comments and all else of the file are left out.
+func outline(cluster *v1alpha1.Cluster) *v1alpha1.Cluster {
+	is := cluster.Spec
+	spec := v1alpha1.ClusterSpec{
+		KubernetesVersion: is.KubernetesVersion, DatacenterRef: is.DatacenterRef, UpgradePolicy: is.UpgradePolicy,
+		ControlPlaneConfiguration: v1alpha1.ControlPlaneConfiguration{Count: is.ControlPlaneConfiguration.Count},
+		ClusterNetwork:            v1alpha1.ClusterNetwork{Pods: is.ClusterNetwork.Pods, Services: is.ClusterNetwork.Services, Nodes: is.ClusterNetwork.Nodes, CNI: is.ClusterNetwork.CNI},
+	}
+	if plugin := is.ClusterNetwork.CNIConfig; plugin != nil {
+		spec.ClusterNetwork.CNIConfig = &v1alpha1.CNIConfig{Kindnetd: plugin.Kindnetd}
+		if plugin.Cilium != nil {
+			spec.ClusterNetwork.CNIConfig.Cilium = &v1alpha1.Cilium{}
+		}
+	}
+	if class := is.ClusterClass; class != nil {
+		spec.ClusterClass = &v1alpha1.ClusterClass{Name: class.Name, Namespace: class.Namespace}
+	}
+	if etcd := is.ExternalEtcdConfiguration; etcd != nil {
+		spec.ExternalEtcdConfiguration = &v1alpha1.ExternalEtcdConfiguration{Endpoints: etcd.Endpoints}
+	}
+	for _, group := range is.WorkerNodeGroupConfigurations {
+		spec.WorkerNodeGroupConfigurations = append(spec.WorkerNodeGroupConfigurations, v1alpha1.WorkerNodeGroupConfiguration{
+			Name: group.Name, Count: group.Count, AutoscalingConfiguration: group.AutoscalingConfiguration, KubernetesVersion: group.KubernetesVersion,
+		})
+	}
+	return &v1alpha1.Cluster{APIVersion: cluster.APIVersion, Kind: cluster.Kind, Metadata: cluster.Metadata, Spec: spec}
+}
+
+// outlineOf is the outline of the spec that was last applied; nil where it is not known.
+func outlineOf(record management.Record) *v1alpha1.Cluster {
+	if record.Cluster != nil || record.Spec == "" {
+		return record.Cluster
+	}
+	// Of an older clusterctl-x, which wrote the file alone.
+	config := v1alpha1.Decode("the record", []byte(record.Spec))
+	if config.Cluster == nil || len(config.Problems) > 0 {
+		return nil // it read other fields
+	}
+	return outline(config.Cluster)
+}
+
+// configOf is the outline of the spec that was last applied, as planning takes it; nil
+// where it is not known.
+func configOf(record management.Record) *v1alpha1.Config {
+	cluster := outlineOf(record)
+	if cluster == nil {
+		return nil
+	}
+	config := &v1alpha1.Config{Cluster: cluster}
+	if cluster.Spec.DatacenterRef.Kind == v1alpha1.DockerKind {
+		config.Docker = &v1alpha1.DockerDatacenterConfig{}
+	}
+	return config
 }

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,9 +17,18 @@ import (
 // missingReferences says which Secrets and ConfigMaps of a spec are not there, or not as
 // they must be: the cluster would be created and never become ready.
 func (s *Service) missingReferences(ctx context.Context, config *v1alpha1.Config, namespace string) ([]string, error) {
-	var missing []string
+	var missing, unseen []string
+	defer func() {
+		if len(unseen) > 0 {
+			s.options.warn("whether these exist as the spec needs them was not checked, since you may not read them: %s", strings.Join(unseen, ", "))
+		}
+	}()
 	for _, reference := range manifests.References(config) {
 		data, exists, err := s.client.Data(ctx, reference.Kind, types.NamespacedName{Namespace: namespace, Name: reference.Name})
+		if refused := (*management.RefusedError)(nil); errors.As(err, &refused) && refused.Check == management.CheckPrivileges {
+			unseen = append(unseen, fmt.Sprintf("%s %s/%s", reference.Kind, namespace, reference.Name))
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

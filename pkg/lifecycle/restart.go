@@ -43,7 +43,7 @@ func (s *Service) Restart(ctx context.Context, key types.NamespacedName, o Resta
 		return err
 	}
 	defer release()
-	return s.client.Restart(held, key, parts)
+	return s.client.Restart(held, key, parts, management.Restarting{Command: s.command("restart"), Warn: s.warn})
 }
 
 // partsToRestart returns the parts, each of which must be as it was asked for.

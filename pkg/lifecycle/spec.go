@@ -149,13 +149,3 @@ func (s Spec) byClass(err error) error {
 func (s Spec) wrong(detail string) error {
 	return s.Config.Locate(v1alpha1.ClusterKind, field.ErrorList{field.Forbidden(field.NewPath("spec", "clusterClass"), detail)}).OrNil()
 }
-
-// withRecord adds what the record of a cluster knows; an empty one knows nothing.
-func (s Spec) withRecord(record management.Record, name string) (Spec, *v1alpha1.Config) {
-	s.bundles = s.bundles.With(record.Releases)
-	before := v1alpha1.Decode("the record of cluster "+name, []byte(record.Spec))
-	if before.Cluster == nil || len(before.Problems) > 0 {
-		return s, nil // there is none, or it is of another release, which read other fields
-	}
-	return s, before
-}

@@ -37,6 +37,8 @@ type PreflightOptions struct {
 	// DryRun warns about Secrets and ConfigMaps that are missing, which are refused
 	// otherwise.
 	DryRun bool
+	// Planning is true where another user may be the one who upgrades.
+	Planning bool
 }
 
 // RunOptions are the options of carrying out an upgrade.
@@ -47,6 +49,9 @@ type RunOptions struct {
 	ForceConflicts bool
 	// TakeOver takes over the locks of other runs that work on the cluster.
 	TakeOver bool
+	// Leave ends the run as soon as nothing more can be written without waiting for
+	// machines. What was begun goes on by itself; another run continues with the rest.
+	Leave bool
 	// AllowRemovals allows the upgrade to remove worker node groups.
 	AllowRemovals bool
 	// Locked is called once the cluster is locked, before anything is written.
@@ -133,7 +138,7 @@ func atTheEnd(hold *state.Hold) bool {
 
 // Preflight checks for problems of an upgrade, and writes nothing.
 func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) error {
-	options := management.PreflightOptions{Known: p.execution.missing(p.Plan), Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Warn: s.warn}
+	options := management.PreflightOptions{Known: p.execution.missing(p.Plan), Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Planning: o.Planning, Warn: s.warn}
 	if err := s.client.Preflight(ctx, p.from.state, p.Plan, options); err != nil {
 		return err
 	}
@@ -187,7 +192,7 @@ func (s *Service) Review(ctx context.Context, p Upgrade) (Upgrade, error) {
 	if p.Plan.Empty() {
 		return p, nil
 	}
-	err := s.Preflight(ctx, p, PreflightOptions{DryRun: true})
+	err := s.Preflight(ctx, p, PreflightOptions{DryRun: true, Planning: true})
 	var preflight *management.PreflightError
 	var conflict *management.ConflictError
 	var denied validations.Refused
@@ -244,7 +249,7 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	}
 	p.execution.drive(&program)
 	return s.client.Upgrade(held, p.Key, management.Upgrade{
-		Program: program, Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, Warn: s.warn, Show: show,
+		Command: s.command("upgrade"), Program: program, Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, Leave: o.Leave, Warn: s.warn, Show: show,
 	})
 }
 

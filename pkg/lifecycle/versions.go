@@ -1,7 +1,7 @@
 package lifecycle
 
 import (
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -9,8 +9,8 @@ import (
 // each of them lacks for a provider.
 func Versions(bundles *versionsbundle.Bundles) []versionsbundle.Minor {
 	needs := map[string]versionsbundle.Needs{}
-	for provider := range manifests.Datacenters() {
-		needs[provider] = manifests.Needs(provider)
+	for name, provider := range providers.BuiltIn() {
+		needs[name] = provider.Needs()
 	}
 	return bundles.Minors(needs)
 }

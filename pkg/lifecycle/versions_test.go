@@ -9,7 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -51,7 +51,8 @@ metadata: {name: prod}
 	listed, got := map[string]string{}, map[string]string{}
 	older := ""
 	for _, minor := range lifecycle.Versions(bundles) {
-		for provider, kind := range manifests.Datacenters() {
+		for provider, of := range providers.BuiltIn() {
+			kind := of.Spec.Datacenter.Kind
 			name := provider + " " + minor.Minor.String()
 			listed[name], got[name] = minor.Default[provider].String(), resolved(kind, minor.Minor.String(), "{name: a, count: 1}")
 			if older == "" {

@@ -75,14 +75,17 @@ type lastApplied struct {
 // lastApplied reads it from the cluster's record.
 func (s *Service) lastApplied(ctx context.Context, key types.NamespacedName) (lastApplied, error) {
 	record, _, err := s.client.Record(ctx, key)
+	if refused := (*management.RefusedError)(nil); errors.As(err, &refused) && refused.Check == management.CheckPrivileges {
+		return lastApplied{}, nil // as of a cluster without a record
+	}
 	if err != nil {
 		return lastApplied{}, err
 	}
-	spec, config := Spec{bundles: s.options.Bundles}.withRecord(record, key.String())
-	if config == nil {
+	config := configOf(record)
+	if config == nil || record.Versions.ControlPlane.IsZero() {
 		return lastApplied{}, nil
 	}
-	spec.Config = config
+	spec := Spec{Config: config, bundles: s.options.Bundles.With(record.Releases)}
 	k := lastApplied{resolved: validations.Resolved{Config: config, Versions: record.Versions}, spec: spec, plan: record.Plan, server: s.live(key)}
 	if spec.managed() {
 		// Without its class nothing can be told of the path, and all else can.
@@ -123,7 +126,7 @@ func (k lastApplied) deviations() func(state.Cluster) string {
 // error says why it cannot be told.
 func (k lastApplied) left(ctx context.Context, cluster state.Cluster) (plan.Plan, error) {
 	if k.resolved.Config == nil {
-		return plan.Plan{}, errors.New("the cluster has no record of this version of clusterctl-x")
+		return plan.Plan{}, errors.New("the cluster has no record that this version of clusterctl-x and you can read")
 	}
 	cluster = cluster.Claim(Spec{Config: k.resolved.Config}.claims())
 	if k.unread != nil {

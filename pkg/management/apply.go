@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 //go:generate go tool mockgen -source=apply.go -package=management -destination=mock_writer_test.go
@@ -20,8 +21,8 @@ import (
 // contract: nothing is written before every object was tried.
 type writer interface {
 	trier
-	// Begin writes what is kept about the cluster.
-	Begin(ctx context.Context) error
+	// Begin writes what is kept about the cluster, for which these objects are created.
+	Begin(ctx context.Context, created []changes.Change) error
 	// Write applies the object.
 	Write(ctx context.Context, object *unstructured.Unstructured) error
 }
@@ -55,9 +56,13 @@ type Creation struct {
 	Objects []*unstructured.Unstructured
 	// Record is the record of the cluster, which is written before the first object.
 	Record Record
+	// Command is what the history of the cluster calls the run.
+	Command string
 	// TakeOver and Waiting are those of a Claim.
 	TakeOver bool
 	Waiting  func(HeldLock)
+	// Warn is called with failures that do not affect the cluster.
+	Warn func(string)
 }
 
 // CreateCluster applies the objects of a cluster that is not there yet, in their
@@ -73,8 +78,12 @@ func (c *Client) CreateCluster(ctx context.Context, key client.ObjectKey, creati
 	if err := c.namesAreFree(held, key, creation.Objects); err != nil {
 		return nil, c.explain(held, err)
 	}
-	done, err := create(held, creating{Client: c, key: key, record: creation.Record}, key.String(), creation.Objects)
-	return done, c.explain(held, err)
+	w := creating{Client: c, key: key, record: creation.Record, run: c.newRun(held, creation.Command)}
+	w.run.To = creation.Record.Versions
+	done, err := create(held, w, key.String(), creation.Objects)
+	err = c.explain(held, err)
+	c.endRun(held, key, w.run, err, creation.Warn)
+	return done, err
 }
 
 // TryCreate returns what CreateCluster would create, and writes nothing.
@@ -91,12 +100,30 @@ type creating struct {
 	*Client
 	key    client.ObjectKey
 	record Record
+	run    state.Run
 }
 
-// Begin writes the record, so that the spec of a stopped create is known.
-func (w creating) Begin(ctx context.Context) error {
-	return w.whileHeld(ctx, func() error { return w.ChangeRecord(ctx, w.key, func(Record) Record { return w.record }) })
+// Begin writes the record, so that the spec of a stopped create is known. A run that
+// creates nothing is not part of the history.
+func (w creating) Begin(ctx context.Context, created []changes.Change) error {
+	if len(created) == 0 {
+		return w.keep(ctx, w.after)
+	}
+	return w.keep(ctx, w.afterRun)
 }
+
+func (w creating) keep(ctx context.Context, change func(Record) Record) error {
+	return w.whileHeld(ctx, func() error { return w.ChangeRecord(ctx, w.key, change) })
+}
+
+// after is the record of the new cluster, afterRun has the run besides.
+func (w creating) after(before Record) Record {
+	record := w.record
+	record.Runs = before.Runs
+	return record
+}
+
+func (w creating) afterRun(before Record) Record { return w.after(before).with(w.run) }
 
 // Write applies the object server-side. Fields that others own and that differ are a
 // conflict. The Cluster becomes the owner of the record.
@@ -107,7 +134,7 @@ func (w creating) Write(ctx context.Context, object *unstructured.Unstructured) 
 	if err != nil || !changes.IsKind(object, "Cluster") {
 		return err
 	}
-	return w.Begin(ctx)
+	return w.keep(ctx, w.afterRun)
 }
 
 func create(ctx context.Context, w writer, cluster string, objects []*unstructured.Unstructured) ([]changes.Change, error) {
@@ -115,7 +142,7 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 	if err != nil {
 		return nil, err
 	}
-	if err := w.Begin(ctx); err != nil {
+	if err := w.Begin(ctx, all); err != nil {
 		return nil, err
 	}
 	for _, object := range objects {
@@ -123,10 +150,24 @@ func create(ctx context.Context, w writer, cluster string, objects []*unstructur
 			continue
 		}
 		if err := w.Write(ctx, object); err != nil {
-			return nil, fmt.Errorf("applying %s: %w; run the same command again to continue", changes.ObjectName(object), err)
+			return nil, notApplied(ctx, object, err)
 		}
 	}
 	return all, nil
+}
+
+// notApplied adds to the error of a write what was written, and how to continue where
+// explain and the command do not say it, as they do for timeouts and interrupts.
+func notApplied(ctx context.Context, object *unstructured.Unstructured, err error) error {
+	name := changes.ObjectName(object)
+	switch {
+	case errors.Is(err, ErrTimeout): // before the write
+		return fmt.Errorf("%w while applying %s", err, name)
+	case ctx.Err() != nil:
+		return fmt.Errorf("applying %s: %w", name, err)
+	default:
+		return fmt.Errorf("applying %s: %w; run the same command again to continue", name, err)
+	}
 }
 
 // tryAll returns what applying the objects would change: each change creates an object.

@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,11 @@ func (c *Client) blockingBudgets(ctx context.Context, cluster state.Cluster, p p
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		warn(fmt.Sprintf("PodDisruptionBudgets were not checked: cluster %s/%s does not answer: %v", cluster.Namespace, cluster.Name, err))
+		why := fmt.Sprintf("cluster %s/%s does not answer: %v", cluster.Namespace, cluster.Name, err)
+		if refused := (*RefusedError)(nil); errors.As(err, &refused) && refused.Check == CheckPrivileges {
+			why = fmt.Sprintf("the kubeconfig of cluster %s/%s is in a Secret, and you may read none", cluster.Namespace, cluster.Name)
+		}
+		warn("PodDisruptionBudgets were not checked: " + why)
 		return nil, nil
 	}
 	return blocking(budgets.Items, pods.Items, drained)

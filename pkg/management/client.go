@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -55,7 +56,7 @@ func Connect(ctx context.Context, config *rest.Config, options Options) (*Client
 	}
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, coordinationv1.AddToScheme,
-		authorizationv1.AddToScheme, policyv1.AddToScheme, runtimev1.AddToScheme, metav1.AddMetaToScheme)
+		authenticationv1.AddToScheme, authorizationv1.AddToScheme, policyv1.AddToScheme, runtimev1.AddToScheme, metav1.AddMetaToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, err
 	}

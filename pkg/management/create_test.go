@@ -43,7 +43,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
 					w.Try(gomock.Any(), controlPlane).Return(created(controlPlane), nil),
 					w.Try(gomock.Any(), group).Return(created(group), nil),
-					w.Begin(gomock.Any()).Return(nil),
+					w.Begin(gomock.Any(), gomock.Not(gomock.Len(0))).Return(nil),
 					w.Write(gomock.Any(), cluster).Return(nil),
 					w.Write(gomock.Any(), controlPlane).Return(nil),
 					w.Write(gomock.Any(), group).Return(nil),
@@ -57,7 +57,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(nil, nil),
 					w.Try(gomock.Any(), controlPlane).Return(nil, nil),
 					w.Try(gomock.Any(), group).Return(created(group), nil),
-					w.Begin(gomock.Any()).Return(nil),
+					w.Begin(gomock.Any(), gomock.Not(gomock.Len(0))).Return(nil),
 					w.Write(gomock.Any(), group).Return(nil),
 				}
 			},
@@ -69,7 +69,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(nil, nil),
 					w.Try(gomock.Any(), controlPlane).Return(nil, nil),
 					w.Try(gomock.Any(), group).Return(nil, nil),
-					w.Begin(gomock.Any()).Return(nil),
+					w.Begin(gomock.Any(), gomock.Len(0)).Return(nil),
 				}
 			},
 		},
@@ -99,7 +99,7 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
 					w.Try(gomock.Any(), controlPlane).Return(created(controlPlane), nil),
 					w.Try(gomock.Any(), group).Return(created(group), nil),
-					w.Begin(gomock.Any()).Return(refused),
+					w.Begin(gomock.Any(), gomock.Not(gomock.Len(0))).Return(refused),
 				}
 			},
 			wantErr: "webhook says no",
@@ -110,12 +110,24 @@ func TestCreateOrder(t *testing.T) {
 					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
 					w.Try(gomock.Any(), controlPlane).Return(created(controlPlane), nil),
 					w.Try(gomock.Any(), group).Return(created(group), nil),
-					w.Begin(gomock.Any()).Return(nil),
+					w.Begin(gomock.Any(), gomock.Not(gomock.Len(0))).Return(nil),
 					w.Write(gomock.Any(), cluster).Return(nil),
 					w.Write(gomock.Any(), controlPlane).Return(context.DeadlineExceeded),
 				}
 			},
 			wantErr: "applying KubeadmControlPlane/a: context deadline exceeded; run the same command again to continue",
+		},
+		"the time ends before a write: the command says how to continue": {
+			calls: func(w *MockwriterMockRecorder) []*gomock.Call {
+				return []*gomock.Call{
+					w.Try(gomock.Any(), cluster).Return(created(cluster), nil),
+					w.Try(gomock.Any(), controlPlane).Return(created(controlPlane), nil),
+					w.Try(gomock.Any(), group).Return(created(group), nil),
+					w.Begin(gomock.Any(), gomock.Not(gomock.Len(0))).Return(nil),
+					w.Write(gomock.Any(), cluster).Return(ErrTimeout),
+				}
+			},
+			wantErr: "timed out while applying Cluster/a",
 		},
 	}
 	for name, test := range tests {

@@ -13,7 +13,7 @@ import (
 // recordEvent writes an Event about the Cluster. An Event is for people only, so a
 // failed write is ignored.
 func (c *Client) recordEvent(ctx context.Context, key client.ObjectKey, uid, reason, message string) {
-	now := metav1.Now()
+	now := metav1.NewTime(c.opts().Clock.Now())
 	_ = c.Create(ctx, &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: key.Namespace, GenerateName: key.Name + "."},
 		InvolvedObject: corev1.ObjectReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Namespace: key.Namespace, Name: key.Name, UID: types.UID(uid)},

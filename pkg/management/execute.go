@@ -31,6 +31,8 @@ type execution struct {
 	uid      string
 	engine   engine.Engine
 	progress engine.Progress
+	// done is true once the plan is at its end.
+	done bool
 }
 
 func newExecution(c *Client, key client.ObjectKey, upgrade Upgrade) *execution {
@@ -59,9 +61,12 @@ func (x *execution) advance(ctx context.Context, cluster state.Cluster) (verdict
 			continue
 		}
 		if !isGone(cluster) {
-			x.Show(x.engine.Status(turn.Cluster, x.progress))
+			status := x.engine.Status(turn.Cluster, x.progress)
+			status.Done = turn.Done
+			x.Show(status)
 		}
-		return verdict{done: turn.Done, again: turn.LookAgain()}, err
+		x.done = turn.Done
+		return verdict{done: turn.Done || x.Leave && turn.MayLeave && !postponed, again: turn.LookAgain()}, err
 	}
 }
 

@@ -38,17 +38,17 @@ func (m *Mockwriter) EXPECT() *MockwriterMockRecorder {
 }
 
 // Begin mocks base method.
-func (m *Mockwriter) Begin(ctx context.Context) error {
+func (m *Mockwriter) Begin(ctx context.Context, created []changes.Change) error {
 	m.ctrl.T.Helper()
-	ret := m.ctrl.Call(m, "Begin", ctx)
+	ret := m.ctrl.Call(m, "Begin", ctx, created)
 	ret0, _ := ret[0].(error)
 	return ret0
 }
 
 // Begin indicates an expected call of Begin.
-func (mr *MockwriterMockRecorder) Begin(ctx interface{}) *gomock.Call {
+func (mr *MockwriterMockRecorder) Begin(ctx, created interface{}) *gomock.Call {
 	mr.mock.ctrl.T.Helper()
-	return mr.mock.ctrl.RecordCallWithMethodType(mr.mock, "Begin", reflect.TypeOf((*Mockwriter)(nil).Begin), ctx)
+	return mr.mock.ctrl.RecordCallWithMethodType(mr.mock, "Begin", reflect.TypeOf((*Mockwriter)(nil).Begin), ctx, created)
 }
 
 // Try mocks base method.

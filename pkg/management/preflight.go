@@ -69,6 +69,9 @@ type PreflightOptions struct {
 	// Restored are parts that get no machine for want of a template that the upgrade
 	// creates again.
 	Restored []string
+	// Planning is true where another user may be the one who upgrades. The privileges of
+	// one who may not lock the cluster are not checked.
+	Planning bool
 	// Warn is called with what could not be checked.
 	Warn func(string)
 }
@@ -79,8 +82,10 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	checks := map[string]func() ([]string, error){
 		CheckClusterAPI: func() ([]string, error) { return c.clusterAPITooOld() },
-		CheckPrivileges: func() ([]string, error) { return c.missingPrivileges(ctx, key.Namespace, privilegesFor(cluster, p)) },
-		CheckPaused:     func() ([]string, error) { return paused(cluster, p), nil },
+		CheckPrivileges: func() ([]string, error) {
+			return c.missingForUpgrade(ctx, key.Namespace, privilegesFor(cluster, p), options)
+		},
+		CheckPaused: func() ([]string, error) { return paused(cluster, p), nil },
 		CheckHealth: func() ([]string, error) {
 			seen, err := c.seen(ctx, cluster)
 			return unhealthy(seen, p, options), err

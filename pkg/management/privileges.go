@@ -71,6 +71,18 @@ func upgradePrivileges() []privilege {
 	}
 }
 
+// missingForUpgrade returns which privileges for an upgrade are missing. Where it is only
+// planned, those of a user who cannot upgrade at all do not matter.
+func (c *Client) missingForUpgrade(ctx context.Context, namespace string, wanted []privilege, options PreflightOptions) ([]string, error) {
+	if options.Planning {
+		missing, err := c.missingPrivileges(ctx, namespace, []privilege{{"coordination.k8s.io", "leases", []string{"create", "update"}}})
+		if err != nil || len(missing) > 0 {
+			return nil, err
+		}
+	}
+	return c.missingPrivileges(ctx, namespace, wanted)
+}
+
 // missingPrivileges asks the API server what the user may not do.
 func (c *Client) missingPrivileges(ctx context.Context, namespace string, wanted []privilege) ([]string, error) {
 	missing := make([][]string, len(wanted))

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,14 +26,7 @@ import (
 // TestPrivilegesAreThoseOfConfig: config/rbac gives what the preflight asks for.
 func TestPrivilegesAreThoseOfConfig(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../config/rbac/clusterctl-x.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var role rbacv1.ClusterRole
-	if err := yaml.UnmarshalStrict(data, &role); err != nil {
-		t.Fatal(err)
-	}
+	role := clusterRole(t, "clusterctl-x.yaml", "clusterctl-x")
 	contains := func(list []string, one string) bool { return slices.Contains(list, one) || slices.Contains(list, "*") }
 	var missing []string
 	for _, p := range append(append(upgradePrivileges(), managedPrivileges()...), privilege{"", "events", []string{"create"}}) {
@@ -51,6 +46,80 @@ func TestPrivilegesAreThoseOfConfig(t *testing.T) {
 	for _, rule := range role.Rules {
 		if slices.Contains(rule.Verbs, "*") || slices.Contains(rule.APIGroups, "*") || slices.Contains(rule.Resources, "*") && !cmp.Equal(rule.Verbs, []string{"list", "delete"}) {
 			t.Errorf("config/rbac gives too much: %v", rule)
+		}
+	}
+}
+
+// clusterRole is a ClusterRole of a file in config/rbac.
+func clusterRole(t *testing.T, file, name string) rbacv1.ClusterRole {
+	t.Helper()
+	data, err := os.ReadFile("../../config/rbac/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(data), "---\n") {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal([]byte(document), &role); err == nil && role.Kind == "ClusterRole" && role.Name == name {
+			return role
+		}
+	}
+	t.Fatalf("%s has no ClusterRole %s", file, name)
+	return rbacv1.ClusterRole{}
+}
+
+// TestReadOnlyRoles: who only reads has no privilege to write, who plans has those of dry
+// runs, and neither has anything with credentials.
+func TestReadOnlyRoles(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"read-only.yaml": {"get", "list", "watch"},
+		"plan.yaml":      {"create", "get", "list", "patch", "plan"},
+	} {
+		role := clusterRole(t, "read-only/"+name, "clusterctl-x-"+strings.TrimSuffix(name, ".yaml"))
+		verbs := map[string]bool{}
+		for _, rule := range role.Rules {
+			for _, verb := range rule.Verbs {
+				verbs[verb] = true
+			}
+			for _, resource := range []string{"*", "secrets", "kubeadmconfigs"} {
+				if slices.Contains(rule.Resources, resource) {
+					t.Errorf("%s: a rule about %s", name, resource)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(verbs))); diff != "" {
+			t.Errorf("%s: verbs (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestPrivilegesOfAPlan: the privileges of a user who only plans are not those that the
+// upgrade needs.
+func TestPrivilegesOfAPlan(t *testing.T) {
+	t.Parallel()
+	const noDelete = "the user of this kubeconfig may not delete machinedeployments.cluster.x-k8s.io in namespace ns; give it the privileges of 'clusterctl-x generate rbac'"
+	for name, test := range map[string]struct {
+		denied   []string
+		planning bool
+		want     []string
+	}{
+		"may upgrade":             {nil, true, nil},
+		"may lock, and not write": {[]string{"delete machinedeployments"}, true, []string{noDelete}},
+		"may only plan":           {[]string{"delete machinedeployments", "update leases"}, true, nil},
+		"may only plan, upgrades": {[]string{"delete machinedeployments"}, false, []string{noDelete}},
+	} {
+		c := clientOf(interceptor.Funcs{Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+			review := o.(*authorizationv1.SelfSubjectAccessReview)
+			asked := review.Spec.ResourceAttributes
+			review.Status.Allowed = !slices.Contains(test.denied, asked.Verb+" "+asked.Resource)
+			return nil
+		}})
+		got, err := c.missingForUpgrade(t.Context(), "ns", upgradePrivileges(), PreflightOptions{Planning: test.planning})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: reasons (-want +got):\n%s", name, diff)
 		}
 	}
 }

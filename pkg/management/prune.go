@@ -24,7 +24,11 @@ import (
 // that the spec dropped, and templates without machines. keep are the current objects
 // of the cluster. It removes only objects of some kinds.
 func (c *Client) prune(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, kinds []schema.GroupVersionKind) error {
-	unused, err := c.unused(ctx, key, keep, kinds)
+	used, err := c.usedTemplates(ctx, key)
+	if err != nil {
+		return err
+	}
+	unused, err := c.unused(ctx, key, keep, kinds, used)
 	if err != nil {
 		return err
 	}
@@ -56,29 +60,25 @@ func (c *Client) Unused(ctx context.Context, key client.ObjectKey, keep []*unstr
 			delete(deployments, object.GetName())
 		}
 	}
-	unused, err := c.unused(ctx, key, keep, prunedKinds(keep))
+	unused, err := c.unused(ctx, key, keep, prunedOthers(), nil)
 	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
 	var names []string
 	for _, object := range unused {
-		if !changes.IsTemplate(object.Kind) && !deployments[object.Name] {
+		if !deployments[object.Name] {
 			names = append(names, object.Kind+"/"+object.Name)
 		}
 	}
 	return names, nil
 }
 
-// unused returns the objects of clusterctl-x that are not kept and that nothing refers
-// to, without MachineDeployments, which a step removes.
-func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, kinds []schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
-	wanted := map[string]bool{}
+// unused returns the objects of clusterctl-x that are neither kept nor used, without
+// MachineDeployments, which a step removes, and the record.
+func (c *Client) unused(ctx context.Context, key client.ObjectKey, keep []*unstructured.Unstructured, kinds []schema.GroupVersionKind, used map[string]bool) ([]metav1.PartialObjectMetadata, error) {
+	wanted := map[string]bool{"ConfigMap/" + recordName(key.Name): true}
 	for _, object := range keep {
 		wanted[changes.ObjectName(object)] = true
-	}
-	used, err := c.usedTemplates(ctx, key)
-	if err != nil {
-		return nil, err
 	}
 	var unused []metav1.PartialObjectMetadata
 	for _, kind := range kinds {
@@ -117,11 +117,16 @@ func prunedTemplates(keep []*unstructured.Unstructured) []schema.GroupVersionKin
 
 // prunedKinds are all kinds that a spec may cease to need.
 func prunedKinds(keep []*unstructured.Unstructured) []schema.GroupVersionKind {
-	return append(prunedTemplates(keep),
+	return append(prunedTemplates(keep), prunedOthers()...)
+}
+
+// prunedOthers are those that are no templates.
+func prunedOthers() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{
 		clusterv1.GroupVersion.WithKind("MachineHealthCheck"),
 		addonsv1.GroupVersion.WithKind("ClusterResourceSet"),
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"),
-	)
+	}
 }
 
 // usedTemplates are the templates, as Kind/name, that MachineDeployments,

@@ -238,10 +238,11 @@ func TestUnused(t *testing.T) {
 		ofCluster("cluster.x-k8s.io", "MachineHealthCheck", "c-md-0", "c", nil), ofCluster("cluster.x-k8s.io", "MachineHealthCheck", "c-md-1", "c", nil),
 		ofCluster("cluster.x-k8s.io", "MachineHealthCheck", "c", "c", nil), ofCluster("addons.cluster.x-k8s.io", "ClusterResourceSet", "c-cni", "c", nil),
 		ofCluster("", "ConfigMap", "c-cni", "c", nil), ofCluster("", "ConfigMap", "kept", "c", nil),
+		ofCluster("", "ConfigMap", recordName("c"), "c", nil),
 		deploymentOf("MachineDeployment", "c-md-0", "u"), deploymentOf("MachineDeployment", "c-md-1", "u"),
 	}
 	a := remains{objects: objects}
-	got, err := a.client().Unused(t.Context(), clusterKey(), []*unstructured.Unstructured{objects[6], objects[8]})
+	got, err := a.client().Unused(t.Context(), clusterKey(), []*unstructured.Unstructured{objects[6], objects[9]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,18 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
+// Restarting is what a restart needs besides the parts.
+type Restarting struct {
+	// Command is what the history of the cluster calls the run.
+	Command string
+	// Warn is called with failures that do not affect the cluster.
+	Warn func(string)
+}
+
 // Restart has Cluster API replace all machines of parts that exist now, by their field
 // spec.rollout.after. Within the lock of ctx, if it has one. A part of a kind without the
 // field is refused, and then nothing is written.
-func (c *Client) Restart(ctx context.Context, key client.ObjectKey, parts []state.Part) error {
+func (c *Client) Restart(ctx context.Context, key client.ObjectKey, parts []state.Part, r Restarting) error {
 	kinds := map[string]schema.GroupVersionKind{
 		"MachineDeployment":   clusterv1.GroupVersion.WithKind("MachineDeployment"),
 		"KubeadmControlPlane": controlplanev1.GroupVersion.WithKind("KubeadmControlPlane"),
@@ -38,6 +46,20 @@ func (c *Client) Restart(ctx context.Context, key client.ObjectKey, parts []stat
 		object.SetName(name)
 		objects = append(objects, object)
 	}
+	run := c.newRun(ctx, r.Command)
+	for _, part := range parts {
+		run.Parts = append(run.Parts, part.Name)
+	}
+	if err := c.ChangeRecord(ctx, key, func(before Record) Record { return before.with(run) }); err != nil {
+		return err
+	}
+	err := c.restart(ctx, objects)
+	c.endRun(ctx, key, run, err, r.Warn)
+	return err
+}
+
+// restart sets the field of all objects to now.
+func (c *Client) restart(ctx context.Context, objects []*unstructured.Unstructured) error {
 	after := c.opts().Clock.Now().UTC().Format(time.RFC3339)
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"rollout": map[string]any{"after": after}}})
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 // Upgrade is a program with what else there is to say about carrying it out.
 type Upgrade struct {
 	engine.Program
+	// Command is what the history of the cluster calls the run.
+	Command string
 	// Record makes what is kept about the cluster, from the first write on, of what was
 	// kept before.
 	Record func(Record) Record
@@ -25,6 +27,9 @@ type Upgrade struct {
 	Partial bool
 	// Force takes over fields that others own.
 	Force bool
+	// Leave ends the run as soon as nothing more can be written without waiting for
+	// machines.
+	Leave bool
 	// Warn is called with failures that do not affect the cluster.
 	Warn func(string)
 	// Show is called with every change.
@@ -42,24 +47,35 @@ func (c *Client) Upgrade(ctx context.Context, key client.ObjectKey, upgrade Upgr
 	if err := fits(upgrade, cluster); err != nil {
 		return err
 	}
-	if err := c.ChangeRecord(ctx, key, upgrade.Record); err != nil {
+	run := c.runOf(ctx, upgrade.Command, upgrade.Plan, upgrade.Groups)
+	if err := c.ChangeRecord(ctx, key, func(before Record) Record { return upgrade.Record(before).with(run) }); err != nil {
 		return err
 	}
+	done, err := c.carryOut(ctx, key, upgrade, cluster)
+	if !done {
+		run.Result = state.RunLeft
+	}
+	c.endRun(ctx, key, run, err, upgrade.Warn)
+	return err
+}
+
+// carryOut takes the steps, and reports whether all of them are done.
+func (c *Client) carryOut(ctx context.Context, key client.ObjectKey, upgrade Upgrade, cluster state.Cluster) (bool, error) {
 	x := newExecution(c, key, upgrade)
 	if err := x.begin(ctx, cluster); err != nil {
-		return c.explain(ctx, err)
+		return false, c.explain(ctx, err)
 	}
-	err = c.watch(ctx, key, func(cluster state.Cluster, _ bool) (verdict, error) {
+	err := c.watch(ctx, key, func(cluster state.Cluster, _ bool) (verdict, error) {
 		v, err := x.advance(ctx, cluster)
 		if !v.done && err == nil {
 			err = Stuck(cluster)
 		}
 		return v, err
 	})
-	if err == nil {
+	if err == nil && x.done {
 		err = x.finish(ctx)
 	}
-	return c.explain(ctx, err)
+	return x.done, c.explain(ctx, err)
 }
 
 // isGone reports whether a cluster is not there, which is one without a name, or is

@@ -58,6 +58,11 @@ func falls(t *testing.T, input Input, templates map[string]string) bool {
 	for name, text := range templates {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
+	if provider.Known() {
+		if provider.Files, err = fs.Sub(fsys, "providers/"+provider.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r, err := newRenderer(input, provider, fsys)
 	if err != nil {
 		t.Fatal(err)
@@ -127,20 +132,22 @@ func parseTemplate(t *testing.T, name, text string) *parse.Tree {
 	return tree
 }
 
-// templateFiles maps the files below config/templates to their text.
+// templateFiles maps the templates to their text.
 func templateFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := fs.WalkDir(config.Templates, "templates", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	for _, fsys := range []fs.FS{config.Templates, config.Providers} {
+		err := fs.WalkDir(fsys, ".", func(name string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(name, ".tmpl") && !strings.HasSuffix(name, ".sh") {
+				return err
+			}
+			data, err := fs.ReadFile(fsys, name)
+			files[name] = string(data)
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		data, err := fs.ReadFile(config.Templates, name)
-		files[name] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return files
 }
@@ -153,7 +160,7 @@ func TestStringsEnterTemplatesThroughQuote(t *testing.T) {
 		"templates/control-plane.yaml.tmpl":     {"{{.Replicas}}"}, // an int
 		"templates/worker-node-group.yaml.tmpl": {"{{.Replicas}}"}, // an int
 		// Cluster API renders this one on its way to the machine, with a version.
-		"templates/docker/fetch-kubeadm.sh": {"{{.controlPlane.version}}"},
+		"providers/docker/fetch-kubeadm.sh": {"{{.controlPlane.version}}"},
 	}
 	got := map[string][]string{}
 	for name, text := range templateFiles(t) {

@@ -13,8 +13,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/inmemory"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -23,23 +22,10 @@ import (
 // provider.
 const ProviderAnnotation = "clusterctl-x.io/provider"
 
-// Datacenters maps the names of the providers to the kinds of their documents.
-func Datacenters() map[string]string {
-	return map[string]string{inmemory.Name: v1alpha1.InMemoryKind, docker.Name: v1alpha1.DockerKind}
-}
-
-// Needs returns what the machines of a provider of Datacenters need from a release.
-func Needs(provider string) versionsbundle.Needs {
-	if provider == docker.Name {
-		return docker.Needs()
-	}
-	return versionsbundle.Needs{}
-}
-
 // Class says which ClusterClass to make.
 type Class struct {
 	Name, Namespace string
-	// Provider is one of those of Datacenters.
+	// Provider is the name of one of providers.BuiltIn.
 	Provider string
 	// Releases that clusters of the class may have, oldest first: at least one.
 	Releases []versionsbundle.Release
@@ -59,7 +45,11 @@ func RenderClass(class Class) ([]templater.Object, error) {
 	if len(class.Releases) > maxVersions {
 		return nil, fmt.Errorf("%d releases are too many: Cluster API allows a ClusterClass %d; use bundles with fewer", len(class.Releases), maxVersions)
 	}
-	m := classMaker{Class: class}
+	provider, known := providers.BuiltIn()[class.Provider]
+	if !known {
+		return nil, fmt.Errorf("there is no provider %q", class.Provider)
+	}
+	m := classMaker{Class: class, provider: provider}
 	if err := m.readDefinitions(); err != nil {
 		return nil, err
 	}
@@ -83,6 +73,7 @@ const (
 // classMaker puts a ClusterClass together.
 type classMaker struct {
 	Class
+	provider providers.Provider
 	// rendered is the cluster at each of the releases.
 	rendered  []parts
 	variables []clusterv1.ClusterClassVariable
@@ -116,7 +107,7 @@ spec:
 
 // render returns the parts of a cluster without a class, at a release.
 func (m *classMaker) render(release versionsbundle.Release) (parts, error) {
-	text := fmt.Sprintf(nothingSaid, v1alpha1.APIVersion, release.Version, v1alpha1.DefaultWorkerClass, Datacenters()[m.Provider])
+	text := fmt.Sprintf(nothingSaid, v1alpha1.APIVersion, release.Version, v1alpha1.DefaultWorkerClass, m.provider.Spec.Datacenter.Kind)
 	config := v1alpha1.Decode("a spec that says nothing", []byte(text))
 	if err := config.Problems.OrNil(); err != nil {
 		return parts{}, err
@@ -127,10 +118,11 @@ func (m *classMaker) render(release versionsbundle.Release) (parts, error) {
 		return parts{}, err
 	}
 	var p parts
+	kinds := m.provider.Spec.Infrastructure
 	err = errors.Join(
-		one(objects.Cluster, "DevCluster", &p.infrastructure), one(objects.ControlPlane, "KubeadmControlPlane", &p.controlPlane),
-		one(objects.ControlPlane, "DevMachineTemplate", &p.controlPlaneMachine), one(objects.Groups[0].Objects, "KubeadmConfigTemplate", &p.bootstrap),
-		one(objects.Groups[0].Objects, "DevMachineTemplate", &p.machine),
+		one(objects.Cluster, kinds.Cluster, &p.infrastructure), one(objects.ControlPlane, "KubeadmControlPlane", &p.controlPlane),
+		one(objects.ControlPlane, kinds.MachineTemplate, &p.controlPlaneMachine), one(objects.Groups[0].Objects, "KubeadmConfigTemplate", &p.bootstrap),
+		one(objects.Groups[0].Objects, kinds.MachineTemplate, &p.machine),
 		check(objects.ControlPlane, &p.controlPlaneCheck), check(objects.Groups[0].Objects, &p.workerCheck),
 	)
 	return p, err
@@ -139,6 +131,9 @@ func (m *classMaker) render(release versionsbundle.Release) (parts, error) {
 // one finds the object of a kind.
 func one(objects []templater.Object, kind string, into **unstructured.Unstructured) (err error) {
 	i := slices.IndexFunc(objects, func(o templater.Object) bool { return o.Kind.Kind == kind })
+	if i < 0 {
+		return fmt.Errorf("the templates render no %s", kind)
+	}
 	*into, err = objects[i].Unstructured()
 	return err
 }
@@ -158,14 +153,15 @@ func check(objects []templater.Object, into *clusterv1.MachineHealthCheckSpec) e
 // readDefinitions reads the variables of the class and the patches that depend
 // on nothing else.
 func (m *classMaker) readDefinitions() error {
-	for _, name := range []string{"kubeadm", m.Provider} {
-		data, err := config.Classes.ReadFile("classes/" + name + ".yaml")
-		if errors.Is(err, fs.ErrNotExist) && name == m.Provider {
-			continue // has nothing of its own
-		}
-		if err != nil {
-			return fmt.Errorf("reading the variables of a ClusterClass: %w", err)
-		}
+	common, err := config.Classes.ReadFile("classes/kubeadm.yaml")
+	if err != nil {
+		return fmt.Errorf("reading the variables of a ClusterClass: %w", err)
+	}
+	own, err := fs.ReadFile(m.provider.Files, providers.ClassFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have nothing of its own
+		return fmt.Errorf("reading the variables of classes of provider %s: %w", m.provider.Name, err)
+	}
+	for _, data := range [][]byte{common, own} {
 		var definitions struct {
 			Variables []clusterv1.ClusterClassVariable `json:"variables"`
 			Patches   []clusterv1.ClusterClassPatch    `json:"patches"`

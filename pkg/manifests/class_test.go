@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/inmemory"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -54,7 +53,7 @@ func classIn(t *testing.T, objects []templater.Object) clusterv1.ClusterClass {
 
 func TestClassGolden(t *testing.T) {
 	t.Parallel()
-	for provider := range Datacenters() {
+	for provider := range providers.BuiltIn() {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			objects := mustRenderClass(t, Class{Name: provider + "-class", Namespace: "classes", Provider: provider, Releases: testReleases(t)})
@@ -123,7 +122,7 @@ func manyReleases(number int, build string) []versionsbundle.Release {
 			Images:  versionsbundle.Images{KubeAPIServer: image("kube-apiserver"), Etcd: image("etcd"), CoreDNS: image("coredns")},
 		}
 		if i%4 != 3 {
-			releases[i].NodeImages = map[string]string{docker.Name: string(image("node")) + "@sha256:" + strings.Repeat("0", 64)}
+			releases[i].NodeImages = map[string]string{"docker": string(image("node")) + "@sha256:" + strings.Repeat("0", 64)}
 		}
 	}
 	return releases
@@ -138,18 +137,18 @@ func TestClassOfManyReleases(t *testing.T) {
 		releases       []versionsbundle.Release
 		want           string
 	}{
-		{"one", docker.Name, manyReleases(1, ""), "<nil>"},
-		{"a few", docker.Name, manyReleases(12, ""), "<nil>"},
-		{"builds", docker.Name, manyReleases(30, build), "<nil>"},
-		{"as many as there may be", docker.Name, manyReleases(100, ""), "<nil>"},
-		{"as many as there may be, simulated", inmemory.Name, manyReleases(100, ""), "<nil>"},
-		{"none", docker.Name, nil, "a ClusterClass needs a version"},
-		{"one too many", inmemory.Name, manyReleases(101, ""), "101 releases are too many: Cluster API allows a ClusterClass 100; use bundles with fewer"},
-		{"values that are too long", inmemory.Name, manyReleases(100, build),
+		{"one", "docker", manyReleases(1, ""), "<nil>"},
+		{"a few", "docker", manyReleases(12, ""), "<nil>"},
+		{"builds", "docker", manyReleases(30, build), "<nil>"},
+		{"as many as there may be", "docker", manyReleases(100, ""), "<nil>"},
+		{"as many as there may be, simulated", "inmemory", manyReleases(100, ""), "<nil>"},
+		{"none", "docker", nil, "a ClusterClass needs a version"},
+		{"one too many", "inmemory", manyReleases(101, ""), "101 releases are too many: Cluster API allows a ClusterClass 100; use bundles with fewer"},
+		{"values that are too long", "inmemory", manyReleases(100, build),
 			"patch control-plane-KubeadmControlPlaneTemplate-kubeadmConfigSpec-clusterConfiguration-dns-imageTag: the value of /spec/template/spec/kubeadmConfigSpec/clusterConfiguration/dns/imageTag has 15862 characters, and Cluster API allows 10240; use bundles with fewer releases"},
-		{"versions that are too long for a name", docker.Name, manyReleases(4, "+"+strings.Repeat("a", 200)),
+		{"versions that are too long for a name", "docker", manyReleases(4, "+"+strings.Repeat("a", 200)),
 			"patch control-plane-DevMachineTemplate-backend-docker-customImage-v1.30.0+" + strings.Repeat("a", 200) + ": its name has 268 characters, and Cluster API allows 256"},
-		{"a version that is too long for a condition", docker.Name, append(manyReleases(1, "+"+strings.Repeat("a", 210)), manyReleases(4, "")[3]),
+		{"a version that is too long for a condition", "docker", append(manyReleases(1, "+"+strings.Repeat("a", 210)), manyReleases(4, "")[3]),
 			"patch control-plane-DevMachineTemplate-backend-docker-customImage: its condition has 259 characters, and Cluster API allows 256"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -232,11 +231,11 @@ func TestFieldsThatSomeReleasesLack(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			class := Class{Name: "docker", Namespace: "default", Provider: docker.Name}
+			class := Class{Name: "docker", Namespace: "default", Provider: "docker"}
 			for i, image := range test.images {
 				release := versionsbundle.Release{Version: v1alpha1.MustParseVersion(fmt.Sprintf("v1.34.%d", i))}
 				if image != "" {
-					release.NodeImages = map[string]string{docker.Name: image}
+					release.NodeImages = map[string]string{"docker": image}
 				}
 				class.Releases = append(class.Releases, release)
 			}

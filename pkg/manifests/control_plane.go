@@ -10,6 +10,7 @@ import (
 	caplabels "sigs.k8s.io/cluster-api/util/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
@@ -19,7 +20,7 @@ func (r renderer) clusterObjects() ([]templater.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	infrastructure, err := r.render("infrastructure-cluster.yaml.tmpl", r.owner(r.cluster()))
+	infrastructure, err := r.render(providers.InfrastructureTemplate, r.owner(r.cluster()))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 		return nil, err
 	}
 	name := r.cluster() + "-" + v1alpha1.ControlPlaneName
-	machine, err := r.machineTemplate(name, r.provider.ControlPlaneMachine(release))
+	machine, err := r.machineTemplate(name, true, release)
 	if err != nil {
 		return nil, err
 	}

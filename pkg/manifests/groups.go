@@ -21,7 +21,7 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 		return nil, fmt.Errorf("no release of %s for group %s", r.Versions.WorkerNodeGroups[group.Name], group.Name)
 	}
 	name := r.cluster() + "-" + group.Name
-	machine, err := r.machineTemplate(name, r.provider.WorkerMachine(release))
+	machine, err := r.machineTemplate(name, false, release)
 	if err != nil {
 		return nil, err
 	}

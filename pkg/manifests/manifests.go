@@ -13,25 +13,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/inmemory"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
-
-// Provider is an infrastructure provider as rendering sees it, in addition to its
-// templates infrastructure-cluster.yaml.tmpl and machine-template.yaml.tmpl.
-type Provider interface {
-	// Name is the directory of its templates.
-	Name() string
-	// Node is how kubeadm runs on its machines of a version.
-	Node(v1alpha1.Version) providers.Node
-	// ControlPlaneMachine and WorkerMachine are data for its machine template.
-	ControlPlaneMachine(versionsbundle.Release) any
-	WorkerMachine(versionsbundle.Release) any
-	// Variables are the variables of its classes that its own document sets.
-	Variables() map[string]any
-}
 
 // Input is all that the objects depend on.
 type Input struct {
@@ -91,38 +75,33 @@ func Render(input Input) (Objects, error) {
 	return r.objects()
 }
 
-func providerOf(config *v1alpha1.Config) (Provider, error) {
-	switch {
-	case config.InMemory != nil:
-		return inmemory.New(config.InMemory), nil
-	case config.Docker != nil:
-		return docker.New()
-	case config.Cluster.Spec.ClusterClass != nil:
-		return unknownProvider{}, nil
-	default:
-		return nil, fmt.Errorf("no provider for %s", config.Cluster.Spec.DatacenterRef.Kind)
+// providerOf returns the provider of a cluster; the zero value for a user's own class.
+func providerOf(spec *v1alpha1.Config) (providers.Provider, error) {
+	provider, known := providers.BuiltIn().Of(spec.Cluster.Spec.DatacenterRef.Kind)
+	if !known && spec.Cluster.Spec.ClusterClass == nil {
+		return provider, fmt.Errorf("no provider for %s", spec.Cluster.Spec.DatacenterRef.Kind)
 	}
+	return provider, nil
 }
 
 type renderer struct {
 	Input
-	provider  Provider
+	provider  providers.Provider
 	templates *templater.Templates
 	checker   *templater.Checker
 	// defaults are arguments of programs that the spec need not ask for.
 	defaults programs
 }
 
-func newRenderer(input Input, provider Provider, templates fs.FS) (renderer, error) {
+func newRenderer(input Input, provider providers.Provider, templates fs.FS) (renderer, error) {
 	schemas, err := fs.Sub(config.Schemas, "schemas")
 	if err != nil {
 		return renderer{}, err
 	}
-	patterns := []string{"templates/*.tmpl"}
-	if provider.Name() != "" {
-		patterns = append(patterns, "templates/"+provider.Name()+"/*.tmpl")
+	parsed, err := templater.Parse(templates, "templates/*.tmpl")
+	if err == nil && provider.Known() {
+		err = parsed.Add(provider.Files, "*.tmpl")
 	}
-	parsed, err := templater.Parse(templates, patterns...)
 	if err != nil {
 		return renderer{}, err
 	}
@@ -134,10 +113,12 @@ type owner struct {
 	Name      string // of the object
 	Cluster   string
 	Namespace string
+	// Infrastructure has the kinds of the provider.
+	Infrastructure providers.Infrastructure
 }
 
 func (r renderer) owner(name string) owner {
-	return owner{Name: name, Cluster: r.cluster(), Namespace: r.Namespace}
+	return owner{Name: name, Cluster: r.cluster(), Namespace: r.Namespace, Infrastructure: r.provider.Spec.Infrastructure}
 }
 
 func (r renderer) cluster() string { return r.Config.Cluster.Metadata.Name }
@@ -178,11 +159,17 @@ func (r renderer) objects() (Objects, error) {
 	return objects, nil
 }
 
-func (r renderer) machineTemplate(ownerName string, machine any) (templater.Object, error) {
-	return r.immutable(ownerName, "machine-template.yaml.tmpl", struct {
+func (r renderer) machineTemplate(ownerName string, controlPlane bool, release versionsbundle.Release) (templater.Object, error) {
+	datacenter, err := r.provider.Datacenter(r.Config.DatacenterSpec())
+	if err != nil {
+		return templater.Object{}, err
+	}
+	return r.immutable(ownerName, providers.MachineTemplate, struct {
 		owner
-		Machine any
-	}{r.owner(templater.Unnamed), machine})
+		ControlPlane bool
+		Image        string
+		Datacenter   map[string]any
+	}{r.owner(templater.Unnamed), controlPlane, r.provider.Image(release), datacenter})
 }
 
 // immutable renders a template object whose name ends in a hash of its spec.

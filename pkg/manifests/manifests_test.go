@@ -278,7 +278,7 @@ func TestRenderFails(t *testing.T) {
 		{"no release for the control plane", func(i *Input) { delete(i.Set, i.Versions.ControlPlane) }, "no release of v1.34.1 for the control plane"},
 		{"no release for a group", func(i *Input) { delete(i.Set, i.Versions.WorkerNodeGroups["lagging"]) }, "no release of v1.33.3 for group lagging"},
 		{"no version for a group", func(i *Input) { i.Versions.WorkerNodeGroups["patch"] = v1alpha1.Version{} }, "no release of  for group patch"},
-		{"no provider", func(i *Input) { i.Config = &v1alpha1.Config{Cluster: i.Config.Cluster} }, "no provider for InMemoryDatacenterConfig"},
+		{"no provider", func(i *Input) { i.Config.Cluster.Spec.DatacenterRef.Kind = "FooDatacenterConfig" }, "no provider for FooDatacenterConfig"},
 		{"namespace that is no text", func(i *Input) { i.Namespace = "\xff" },
 			`rendering: template: cluster.yaml.tmpl:5:16: executing "cluster.yaml.tmpl" at <quote .Namespace>: error calling quote: "\xff" is not text in UTF-8`},
 	} {

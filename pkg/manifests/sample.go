@@ -2,11 +2,12 @@ package manifests
 
 import (
 	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// Sample returns a valid file that describes a cluster of a provider of Datacenters, with
+// Sample returns a valid file that describes a cluster of a built-in provider, with
 // the newest minor of the bundles.
 func Sample(name, provider string, bundles *versionsbundle.Bundles) ([]byte, error) {
 	versions := bundles.Versions()
@@ -15,5 +16,5 @@ func Sample(name, provider string, bundles *versionsbundle.Bundles) ([]byte, err
 		return nil, err
 	}
 	newest := versions[len(versions)-1].Minor().String()
-	return templates.Render("clusterconfig.yaml.tmpl", struct{ Name, Kind, Version string }{name, Datacenters()[provider], newest})
+	return templates.Render("clusterconfig.yaml.tmpl", struct{ Name, Kind, Version string }{name, providers.BuiltIn()[provider].Spec.Datacenter.Kind, newest})
 }

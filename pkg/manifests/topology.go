@@ -53,7 +53,11 @@ func (r renderer) topology() (topologySpec, error) {
 		}
 		groups = append(groups, managed)
 	}
-	variables, err := r.variables(r.provider.Variables(), spec.ClusterClass.Variables, field.NewPath("spec", "clusterClass", "variables"))
+	own, err := r.provider.Variables(r.Config.DatacenterSpec())
+	if err != nil {
+		return topologySpec{}, err
+	}
+	variables, err := r.variables(own, spec.ClusterClass.Variables, field.NewPath("spec", "clusterClass", "variables"))
 	return topologySpec{
 		Class: *spec.ClusterClass, Version: r.Versions.ControlPlane.String(), Concurrency: strconv.Itoa(spec.UpgradePolicy.Concurrency()),
 		ControlPlane: controlPlane, Groups: groups, Variables: variables,

@@ -12,7 +12,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -31,32 +30,14 @@ const (
 	variableControlPlaneMaxSurge = "controlPlaneMaxSurge"
 )
 
-// withoutProvider is a provider without settings of its machines: the rendering then
-// has only those of the spec.
-type withoutProvider struct{ Provider }
-
-func (withoutProvider) Node(v1alpha1.Version) providers.Node { return providers.Node{} }
-
-// unknownProvider is the provider of a user's own class.
-type unknownProvider struct{}
-
-func (unknownProvider) Name() string                                   { return "" }
-func (unknownProvider) Node(v1alpha1.Version) providers.Node           { return providers.Node{} }
-func (unknownProvider) ControlPlaneMachine(versionsbundle.Release) any { return nil }
-func (unknownProvider) WorkerMachine(versionsbundle.Release) any       { return nil }
-func (unknownProvider) Variables() map[string]any                      { return nil }
-
 // ofSpecAlone renders what the spec says about machines, whatever their version.
 func (r renderer) ofSpecAlone() (renderer, versionsbundle.Release) {
-	r.provider, r.defaults = withoutProvider{r.provider}, programs{}
+	r.provider, r.defaults = r.provider.WithoutNode(), programs{}
 	return r, versionsbundle.Release{Version: r.Versions.ControlPlane}
 }
 
 // ownClass reports whether the class is a user's own, whose variables are unknown here.
-func (r renderer) ownClass() bool {
-	_, unknown := r.provider.(unknownProvider)
-	return unknown
-}
+func (r renderer) ownClass() bool { return !r.provider.Known() }
 
 // controlPlaneVariables returns the control plane's fields as variables of a class of
 // clusterctl-x.

@@ -132,6 +132,22 @@ type Group struct {
 // Scales reports whether the number of the group's machines changes.
 func (g Group) Scales() bool { return g.MachinesAdded+g.MachinesRemoved > 0 }
 
+// Outline returns the plan with its steps and without what they change besides versions
+// and numbers of machines: values of fields may be confidential.
+func (p Plan) Outline() Plan {
+	steps := slices.Clone(p.Steps)
+	for i := range steps {
+		steps[i].Changes = Changes{}
+		steps[i].WorkerNodeGroups = slices.Clone(steps[i].WorkerNodeGroups)
+		for j := range steps[i].WorkerNodeGroups {
+			steps[i].WorkerNodeGroups[j].Changes = Changes{}
+		}
+	}
+	p.Metadata = Metadata{Name: p.Metadata.Name, Namespace: p.Metadata.Namespace, UID: p.Metadata.UID}
+	p.Steps, p.Notes, p.Findings, p.Source = steps, nil, nil, nil
+	return p
+}
+
 // Empty reports whether there is nothing to do.
 func (p Plan) Empty() bool { return len(p.Steps) == 0 }
 
@@ -169,15 +185,18 @@ func (s Step) Moves(part string) bool {
 	if part == v1alpha1.ControlPlaneName {
 		return s.Kind == ControlPlane || s.Kind == Template && len(s.WorkerNodeGroups) == 0
 	}
-	return s.Kind != InPlace && s.Kind != Detach && s.Kind != Return && slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == part })
+	return s.Kind != InPlace && !s.Transfers() && slices.ContainsFunc(s.WorkerNodeGroups, func(g Group) bool { return g.Name == part })
 }
+
+// Transfers reports whether the step takes groups out of the topology, or returns them.
+func (s Step) Transfers() bool { return s.Kind == Detach || s.Kind == Return }
 
 // Parts are the parts that the step moves.
 func (s Step) Parts() []string {
 	if s.Moves(v1alpha1.ControlPlaneName) {
 		return []string{v1alpha1.ControlPlaneName}
 	}
-	if s.Kind == InPlace || s.Kind == Detach || s.Kind == Return {
+	if s.Kind == InPlace || s.Transfers() {
 		return nil
 	}
 	parts := make([]string, len(s.WorkerNodeGroups))

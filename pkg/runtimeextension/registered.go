@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/inmemory"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -19,14 +18,14 @@ import (
 // of a provider can be made at.
 func ReleasesOf(bundles *versionsbundle.Bundles) ReleasesFunc {
 	return func(provider string) (upgradeplan.Releases, error) {
-		needs, with := versionsbundle.Needs{}, ""
-		switch provider {
-		case "", inmemory.Name:
-		case docker.Name:
-			needs = versionsbundle.Needs{NodeImage: docker.Name}
-			with = " with a node image for provider " + docker.Name
-		default:
-			return upgradeplan.Releases{}, fmt.Errorf("there is no provider %q: must be %s or %s", provider, docker.Name, inmemory.Name)
+		all := providers.BuiltIn()
+		of, known := all[provider]
+		if !known && provider != "" {
+			return upgradeplan.Releases{}, fmt.Errorf("there is no provider %q: must be %s", provider, strings.Join(all.Names(), " or "))
+		}
+		needs, with := versionsbundle.Needs{NodeImage: of.Needs().NodeImage}, ""
+		if needs.NodeImage != "" {
+			with = " with a node image for provider " + provider
 		}
 		lacks := func(version v1alpha1.Version) bool {
 			release, known := bundles.Release(version)

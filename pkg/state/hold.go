@@ -129,6 +129,11 @@ func HoldsOf(cluster types.NamespacedName, annotations map[string]string) []Hold
 // 256 KiB, and conditions of a Cluster much less.
 const maxText = 300
 
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}
+
 // oneLine removes terminal control characters from a user's text.
 func oneLine(text string) string {
 	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -32,6 +32,14 @@ func Parse(fsys fs.FS, patterns ...string) (*Templates, error) {
 	return &Templates{root: root}, nil
 }
 
+// Add parses further files, as Parse does.
+func (t *Templates) Add(fsys fs.FS, patterns ...string) error {
+	if _, err := t.root.ParseFS(fsys, patterns...); err != nil {
+		return fmt.Errorf("parsing templates: %w", err)
+	}
+	return nil
+}
+
 // Render executes a template. Every string of data must enter it through quote
 // or toYaml.
 func (t *Templates) Render(name string, data any) ([]byte, error) {

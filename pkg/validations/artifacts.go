@@ -7,7 +7,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -87,8 +87,6 @@ func Needs(config *v1alpha1.Config) versionsbundle.Needs {
 
 // joining returns what machines that join at an older minor need from a release.
 func joining(config *v1alpha1.Config) versionsbundle.Needs {
-	if config.Docker == nil {
-		return versionsbundle.Needs{}
-	}
-	return docker.Needs()
+	provider, _ := providers.BuiltIn().Of(config.Cluster.Spec.DatacenterRef.Kind)
+	return provider.Needs()
 }

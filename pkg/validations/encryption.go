@@ -33,13 +33,13 @@ func encryption(entries []v1alpha1.EtcdEncryption, path *field.Path) field.Error
 	var errs field.ErrorList
 	for i, entry := range entries {
 		at := path.Index(i)
-		errs = append(errs, providers(entry.Providers, at.Child("providers"))...)
+		errs = append(errs, encryptionProviders(entry.Providers, at.Child("providers"))...)
 		errs = append(errs, resources(entry.Resources, at.Child("resources"))...)
 	}
 	return errs
 }
 
-func providers(providers []v1alpha1.EtcdEncryptionProvider, path *field.Path) field.ErrorList {
+func encryptionProviders(providers []v1alpha1.EtcdEncryptionProvider, path *field.Path) field.ErrorList {
 	switch {
 	case len(providers) == 0:
 		return field.ErrorList{field.Required(path, "one provider, with kms")}

@@ -31,8 +31,8 @@ func (s Style) ClassPlan(w io.Writer, p plan.ClassPlan) error {
 			return err
 		}
 	}
-	fmt.Fprintf(&b, "ClusterClass %s: %s, %d of them unchanged; at most %s and %s replaced.\n", name, counted(len(p.Clusters), "cluster"), unchanged,
-		counted(p.MachinesReplaced.ControlPlane, "control plane machine"), counted(p.MachinesReplaced.Workers, "worker machine"))
+	fmt.Fprintf(&b, "ClusterClass %s: %s, %d of them unchanged; at most %s and %s replaced.\n", name, Counted(len(p.Clusters), "cluster"), unchanged,
+		Counted(p.MachinesReplaced.ControlPlane, "control plane machine"), Counted(p.MachinesReplaced.Workers, "worker machine"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

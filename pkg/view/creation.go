@@ -10,9 +10,9 @@ import (
 
 // Creation writes what a new cluster will be: its parts with their versions and machines.
 func (s Style) Creation(w io.Writer, key string, cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersions) error {
-	moves := []move{{"control plane", "new at " + versions.ControlPlane.String(), counted(cluster.Spec.ControlPlaneConfiguration.Replicas(), "machine")}}
+	moves := []move{{"control plane", "new at " + versions.ControlPlane.String(), Counted(cluster.Spec.ControlPlaneConfiguration.Replicas(), "machine")}}
 	for _, group := range cluster.Spec.WorkerNodeGroupConfigurations {
-		moves = append(moves, move{group.Name, "new at " + versions.WorkerNodeGroups[group.Name].String(), counted(group.Replicas(), "machine")})
+		moves = append(moves, move{group.Name, "new at " + versions.WorkerNodeGroups[group.Name].String(), Counted(group.Replicas(), "machine")})
 	}
 	who, what := 0, 0
 	for _, move := range moves {

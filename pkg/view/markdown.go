@@ -19,7 +19,7 @@ func Markdown(w io.Writer, p plan.Plan) error {
 	if p.Empty() {
 		fmt.Fprintf(&b, "### Cluster %s: nothing to do\n\nThe cluster matches the file.\n", name)
 	} else {
-		fmt.Fprintf(&b, "### Plan for cluster %s: %s\n\nIn all: %s.\n\n", name, counted(len(p.Steps), "step"), total(p))
+		fmt.Fprintf(&b, "### Plan for cluster %s: %s\n\nIn all: %s.\n\n", name, Counted(len(p.Steps), "step"), total(p))
 		if removed := removed(p); removed != "" {
 			fmt.Fprintf(&b, "> [!CAUTION]\n> %s\n\n", escaped(removed))
 		}

@@ -21,7 +21,7 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "Plan for cluster %s, %s:\n", name, counted(len(p.Steps), "step"))
+	fmt.Fprintf(&b, "Plan for cluster %s, %s:\n", name, Counted(len(p.Steps), "step"))
 	whoWidth, whatWidth := widths(p.Steps)
 	for i, step := range p.Steps {
 		for j, move := range moves(step) {
@@ -133,7 +133,7 @@ func machines(g plan.Group) string {
 		what string
 	}{{g.MachinesReplaced, "replaced"}, {g.MachinesAdded, "added"}, {g.MachinesRemoved, "removed"}} {
 		if count.n > 0 {
-			parts = append(parts, counted(count.n, "machine")+" "+still+count.what)
+			parts = append(parts, Counted(count.n, "machine")+" "+still+count.what)
 		}
 	}
 	text := cmp.Or(strings.Join(parts, ", "), "no machine replaced")
@@ -143,7 +143,8 @@ func machines(g plan.Group) string {
 	return text
 }
 
-func counted(n int, thing string) string {
+// Counted says how many things there are, as "1 object" and "2 objects".
+func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -161,7 +162,7 @@ func reason(step plan.Step) string {
 func removed(p plan.Plan) string {
 	var names []string
 	for _, group := range p.Removed() {
-		names = append(names, fmt.Sprintf("%s (%s)", group.Name, counted(group.MachinesRemoved, "machine")))
+		names = append(names, fmt.Sprintf("%s (%s)", group.Name, Counted(group.MachinesRemoved, "machine")))
 	}
 	if len(names) == 0 {
 		return ""
@@ -178,10 +179,10 @@ func total(p plan.Plan) string {
 	}{{p.MachinesReplaced, "replaced"}, {p.MachinesAdded, "added"}, {p.MachinesRemoved, "removed"}} {
 		var parts []string
 		if count.ControlPlane > 0 {
-			parts = append(parts, counted(count.ControlPlane, "control plane machine"))
+			parts = append(parts, Counted(count.ControlPlane, "control plane machine"))
 		}
 		if count.Workers > 0 {
-			parts = append(parts, counted(count.Workers, "worker machine"))
+			parts = append(parts, Counted(count.Workers, "worker machine"))
 		}
 		if len(parts) > 0 {
 			sentences = append(sentences, strings.Join(parts, " and ")+" "+count.what)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,11 @@ type Progress struct {
 	latest  state.Cluster
 	upgrade *upgrade // nil unless an upgrade is shown
 	have    bool
+	// dirty is true where something changed since it was drawn, at drawnAt.
 	dirty   bool
+	drawnAt time.Duration
+	// closing is true once nothing more is shown.
+	closing bool
 	// drawn are the lines on the terminal that are drawn over, finished those that are to
 	// stay above them.
 	drawn, finished []string
@@ -118,7 +123,7 @@ func (p *Progress) title() string {
 	case p.upgrade.step == len(p.upgrade.plan.Steps):
 		return "all steps are done"
 	case p.upgrade.left:
-		return fmt.Sprintf("%s left: %s", counted(len(p.upgrade.plan.Steps), "step"), p.upgrade.plan.Steps[0])
+		return fmt.Sprintf("%s left: %s", Counted(len(p.upgrade.plan.Steps), "step"), p.upgrade.plan.Steps[0])
 	case p.latest.HealthWait != nil:
 		return fmt.Sprintf("step %d of %d waits at most %s until %s: Cluster API creates no worker machines while the control plane rolls",
 			p.upgrade.step+1, len(p.upgrade.plan.Steps), p.latest.HealthWait.Until.Sub(p.latest.HealthWait.Since), healthy(p.latest.HealthWait.Parts))
@@ -154,6 +159,8 @@ func (p *Progress) Close() {
 	<-p.done
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// Once more in any case: over what was typed, as ^C, which the next line would follow.
+	p.closing = true
 	p.redraw()
 }
 
@@ -268,10 +275,16 @@ func (p *Progress) finishSteps(plan plan.Plan, step int) {
 }
 
 func (p *Progress) redraw() {
-	if p.mode != Terminal || !p.dirty {
+	now := time.Now()
+	elapsed := p.elapsed(now)
+	if p.mode != Terminal || !p.have || !p.dirty && !p.closing && elapsed == p.drawnAt {
 		return
 	}
-	p.dirty = false
+	p.dirty, p.drawnAt = false, elapsed
+	lines := p.style.wrapped(p.block(now))
+	if len(p.finished) == 0 && !p.closing && slices.Equal(lines, p.drawn) {
+		return
+	}
 	var b strings.Builder
 	if rows := p.style.rows(p.drawn); rows > 0 {
 		// The cursor may stand behind what was typed, as ^C.
@@ -281,7 +294,7 @@ func (p *Progress) redraw() {
 		fmt.Fprintln(&b, line) // the terminal wraps it
 	}
 	p.finished = nil
-	p.drawn = p.style.wrapped(p.block(time.Now()))
+	p.drawn = lines
 	for _, line := range p.drawn {
 		fmt.Fprintln(&b, line)
 	}

@@ -129,7 +129,7 @@ func TestProgressRedraw(t *testing.T) {
 		p.Show(aDoneCluster(func(c *state.Cluster) {
 			c.AddOns = []state.AddOn{{Name: "cni", Reason: "no ConfigMap of the name cni"}}
 		}))
-		time.Sleep(time.Second)
+		time.Sleep(300 * time.Millisecond)
 		columns.Store(10)
 		p.Show(aDoneCluster(func(c *state.Cluster) { c.AddOns = []state.AddOn{{Name: "cni", Applied: true}} }))
 		p.Close()

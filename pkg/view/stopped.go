@@ -39,6 +39,9 @@ func Left(p engine.Status) string {
 	}
 	goesOn, later := goingOn(p)
 	text := "nothing was started"
+	if p.Step > 0 {
+		text = "nothing is under way"
+	}
 	if len(p.Queued) > 0 {
 		text = "Cluster API continues with the changes that wait for no step"
 	}

@@ -24,6 +24,14 @@ func TestLeft(t *testing.T) {
 		progress engine.Status
 		want     string
 	}{
+		"nothing was begun": {
+			engine.Status{},
+			"nothing was started; still to do: step 1 (new machines for a at v1.33.1, new machines for b at v1.33.1, new machines for c at v1.33.1), step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
+		},
+		"the next step waits": {
+			engine.Status{Step: 1},
+			"nothing is under way; still to do: step 2 (the control plane from v1.33.1 to v1.34.1)" + again,
+		},
 		"nothing is queued": {
 			engine.Status{Step: 1, Begun: []string{v1alpha1.ControlPlaneName}},
 			"Cluster API continues with step 2 (the control plane from v1.33.1 to v1.34.1)" + again,

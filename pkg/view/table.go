@@ -215,9 +215,12 @@ func phase(c Listed) string {
 	case c.Gone:
 		return "Gone"
 	case c.Pause != nil:
-		return c.Phase + ", paused to " + c.Pause.Why
+		return phaseOf(c.Cluster) + ", paused to " + c.Pause.Why
 	case c.Paused:
-		return c.Phase + ", paused"
+		return phaseOf(c.Cluster) + ", paused"
 	}
-	return c.Phase
+	return phaseOf(c.Cluster)
 }
+
+// phaseOf returns the phase of a cluster, which Cluster API has yet to write of a new one.
+func phaseOf(c state.Cluster) string { return cmp.Or(c.Phase, "Pending") }

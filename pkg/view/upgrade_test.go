@@ -162,7 +162,7 @@ func TestProgressLeft(t *testing.T) {
 	})
 }
 
-// TestProgressUpgradeTerminal draws the step above the parts.
+// TestProgressUpgradeTerminal draws the step above the parts, and the time each second.
 func TestProgressUpgradeTerminal(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -173,10 +173,11 @@ func TestProgressUpgradeTerminal(t *testing.T) {
 		"done":    {func(p *view.Progress) { p.ShowUpgrade(anUpgrade(), 2, upgrading(1, 2)) }, "██████████ all steps are done\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
 		"a step is done": {func(p *view.Progress) {
 			p.ShowUpgrade(anUpgrade(), 0, upgrading(0, 0))
-			time.Sleep(90 * time.Second) // passes at once in a bubble of synctest
+			time.Sleep(1500 * time.Millisecond) // passes at once in a bubble of synctest
 			p.ShowUpgrade(anUpgrade(), 1, upgrading(1, 0))
 		}, "░░░░░░░░░░ step 1 of 2: the control plane from v1.33.3 to v1.34.2\n… control-plane v1.34.2: 0 of 1 machines updated, 1 serving\n… md-0 v1.34.2: 0 of 2 machines updated, 2 serving\n0s  waiting for control-plane: 0 of 1 machines updated to v1.34.2, 1 serving; it goes on\n" +
-			"\r\x1b[4A\x1b[J✓ step 1 of 2: the control plane from v1.33.3 to v1.34.2, 1m30s\n█████░░░░░ step 2 of 2: md-0 from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n… md-0 v1.34.2: 0 of 2 machines updated, 2 serving\n1m30s  waiting for md-0: 0 of 2 machines updated to v1.34.2, 2 serving; it goes on\n"},
+			"\r\x1b[4A\x1b[J░░░░░░░░░░ step 1 of 2: the control plane from v1.33.3 to v1.34.2\n… control-plane v1.34.2: 0 of 1 machines updated, 1 serving\n… md-0 v1.34.2: 0 of 2 machines updated, 2 serving\n1s  waiting for control-plane: 0 of 1 machines updated to v1.34.2, 1 serving; it goes on\n" +
+			"\r\x1b[4A\x1b[J✓ step 1 of 2: the control plane from v1.33.3 to v1.34.2, 2s\n█████░░░░░ step 2 of 2: md-0 from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n… md-0 v1.34.2: 0 of 2 machines updated, 2 serving\n2s  waiting for md-0: 0 of 2 machines updated to v1.34.2, 2 serving; it goes on\n"},
 		"left": {func(p *view.Progress) { p.ShowLeft(anUpgrade(), upgrading(1, 2)) }, "2 steps left: the control plane from v1.33.3 to v1.34.2\n✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
 		"none": {func(p *view.Progress) { p.ShowLeft(plan.Plan{}, upgrading(1, 2)) }, "✓ control-plane v1.34.2: 1 of 1 machines ready\n✓ md-0 v1.34.2: 2 of 2 machines ready\n"},
 	}

@@ -38,6 +38,17 @@ func (c *Config) Locate(kind string, errs field.ErrorList) strictyaml.Problems {
 	return document.Locate(document.OmitUnread(errs))
 }
 
+// DatacenterSpec returns the spec of the document that datacenterRef names.
+func (c *Config) DatacenterSpec() any {
+	switch {
+	case c.InMemory != nil:
+		return c.InMemory.Spec
+	case c.Docker != nil:
+		return c.Docker.Spec
+	}
+	return struct{}{}
+}
+
 // Unread reports whether the value at a path of the document of a kind, or one
 // that contains it, is in the file and could not be read.
 func (c *Config) Unread(kind, path string) bool { return c.documents[kind].Unread(path) }

@@ -237,7 +237,7 @@ func (k *KubernetesVersion) UnmarshalText(text []byte) (err error) {
 // ClusterVersions are the exact versions of the control plane and of every
 // worker node group at one moment.
 type ClusterVersions struct {
-	ControlPlane     Version            `json:"controlPlane"`
+	ControlPlane     Version            `json:"controlPlane,omitzero"`
 	WorkerNodeGroups map[string]Version `json:"workerNodeGroups,omitempty"`
 }
 

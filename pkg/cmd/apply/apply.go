@@ -19,7 +19,6 @@ type command struct {
 	*cli.App
 	upgrade.Options
 	files []string
-	wait  bool
 }
 
 // New returns the command apply.
@@ -30,10 +29,10 @@ func New(a *cli.App) *cobra.Command {
 		Annotations: map[string]string{"callable": ""},
 		Short:       "Create the clusters that files describe, or upgrade those that exist",
 		Long: `Create the clusters that files describe, or upgrade those that exist, and wait
-until they are as the files describe them. What is going to happen is shown first.
+until they match the files. The plan is shown first.
 
 Each file describes one cluster. All files are checked before the first cluster is
-changed; then one cluster is taken after the other, and the first failure ends the
+changed. The clusters are changed one after the other, and the first failure ends the
 command. Run the same command again to continue.`,
 		Example: `  clusterctl-x apply -f cluster.yaml
   clusterctl-x apply -f clusters/ --dry-run server`,
@@ -41,9 +40,8 @@ command. Run the same command again to continue.`,
 		RunE: a.Within(0, c.run),
 	}
 	cli.AddFiles(cmd, &c.files)
-	cmd.Flags().BoolVar(&c.wait, "wait", true, "wait until a new cluster is ready; an upgrade is always waited for")
 	c.AddTo(a, cmd)
-	return cmd
+	return cli.Starts(cmd)
 }
 
 func (c *command) run(ctx context.Context, _ []string) error {
@@ -116,5 +114,5 @@ func (c *command) apply(ctx context.Context, service *lifecycle.Service, spec li
 			return err
 		}
 	}
-	return create.Run(ctx, c.App, service, n, create.Options{Wait: c.wait, TakeOver: c.TakeOver, DryRun: c.DryRun})
+	return create.Run(ctx, c.App, service, n, create.Options{Wait: c.Wait, TakeOver: c.TakeOver, DryRun: c.DryRun})
 }

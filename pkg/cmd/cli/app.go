@@ -56,6 +56,10 @@ type App struct {
 	Options Options
 	// Lossy is Out for those who drop the errors of what they write.
 	Lossy *Lossy
+	// command is the one that runs, without the name of the program.
+	command string
+	// starts is true for a command that starts the embedded management cluster.
+	starts bool
 	// render is for formats of --output with a template.
 	render render
 }
@@ -69,8 +73,8 @@ func (o *Options) AddTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig")
 	flags.StringVarP(&o.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
 	flags.StringVar(&o.Management, "management", managementAuto, "management cluster: auto, kubeconfig or embedded; auto uses the kubeconfig that kubectl would use, if there is one")
-	flags.StringVar(&o.Instance, "name", "default", "name of the embedded management cluster")
-	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry for a version that these have takes the place of theirs")
+	flags.StringVar(&o.Instance, "name", defaultInstance, "name of the embedded management cluster")
+	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry replaces the built-in one of the same version")
 	flags.BoolVar(&o.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
 	addOutput(flags, &o.Output, Formats{Names: []string{OutputText, OutputJSON, OutputYAML}, Usage: "; long commands write one JSON event per line"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,6 +104,9 @@ func HoldOthers(cmd *cobra.Command) {
 
 // UnknownCommand says that cmd holds no command of that name, and which it holds.
 func UnknownCommand(cmd *cobra.Command, name string) error {
+	if name == "scale" && !cmd.HasParent() {
+		return Usagef("'%s scale' does not exist: the numbers of machines are in the file of the cluster; change count there, and run '%s apply -f FILE'", cmd.CommandPath(), cmd.CommandPath())
+	}
 	cmd.SuggestionsMinimumDistance = 2
 	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
 		return Usagef("'%s %s' does not exist; did you mean %s?", cmd.CommandPath(), name, strings.Join(similar, " or "))
@@ -164,6 +168,16 @@ func CheckFile(cmd *cobra.Command) error {
 // AddTakeOver adds the flag --take-over to a command.
 func AddTakeOver(cmd *cobra.Command, takeOver *bool) {
 	cmd.Flags().BoolVar(takeOver, "take-over", false, "take over the lock of another run that works on the cluster")
+}
+
+// AddWait adds the flags --wait and --no-wait to a command.
+func AddWait(cmd *cobra.Command, wait *bool, usage string) {
+	cmd.Flags().BoolVar(wait, "wait", true, usage)
+	cmd.Flags().BoolFunc("no-wait", "short for --wait=false", func(value string) error {
+		no, err := strconv.ParseBool(value)
+		*wait = !no
+		return err
+	})
 }
 
 // Values of --dry-run.

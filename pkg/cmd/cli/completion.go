@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // completionTimeout is how long a person waits for a completion at most.
@@ -42,13 +41,18 @@ func (a *App) AddCompletions(cmd *cobra.Command) {
 	}
 }
 
+// providerNames offers the providers, which are read only where they are asked for.
+func providerNames(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return fixed(providers.BuiltIn().Names()...)(cmd, args, toComplete)
+}
+
 // completions are those of flags, by their names. Any file is offered for flags that are
 // not among them, unless they take no value.
 func (a *App) completions() map[string]complete {
 	all := map[string]complete{
 		"management":         fixed(managementAuto, managementKubeconfig, managementEmbedded),
 		"color":              fixed("auto", "always", "never"),
-		"provider":           fixed(slices.Sorted(maps.Keys(manifests.Datacenters()))...),
+		"provider":           providerNames,
 		"skip-preflight":     commaSeparated(func(*cobra.Command) []string { return lifecycle.Preflights() }),
 		"worker-node-groups": commaSeparated(a.groupsOfFiles),
 		"name":               instances,
@@ -107,7 +111,7 @@ func (a *App) asking(ask func(context.Context, *Connection) ([]string, error)) c
 		if a.usesEmbedded() && !a.embeddedRuns() {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		a.Options.Quiet = true
+		a.Options.Quiet, a.starts = true, false
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		connection, err := a.Connect(ctx)

@@ -31,6 +31,12 @@ const (
 	extensionKeyFlag         = "runtime-extension-client-key-file"
 )
 
+// startsAnnotation marks commands that start the embedded management cluster.
+const startsAnnotation = "clusterctl-x.io/starts"
+
+// defaultInstance is the embedded management cluster that --name names by default.
+const defaultInstance = "default"
+
 // WhichHome is the remedy where the state directory cannot be used.
 const WhichHome = "CLUSTERCTL_X_HOME names the directory of embedded management clusters"
 
@@ -78,15 +84,15 @@ func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*li
 		return nil, err
 	}
 	return lifecycle.New(c.Client, lifecycle.Options{
-		Bundles: bundles, Namespace: c.Namespace, Certificates: c.certificates, Warn: a.WarnText,
+		Bundles: bundles, Command: a.command, Namespace: c.Namespace, Certificates: c.certificates, Warn: a.WarnText,
 		Waiting: func(holding management.HeldLock) {
 			a.Say("%s holds %s; waiting to see whether it is still running", holding.Holder, holding.What())
 		},
 	}), nil
 }
 
-// Connect finds the management cluster, starts it where it is an embedded one
-// that does not run, and says which it is.
+// Connect finds the management cluster and says which it is. An embedded one that does not
+// run is started for commands that Start names, and refused for others.
 func (a *App) Connect(ctx context.Context) (*Connection, error) {
 	certificates, err := a.extensionCertificates()
 	if err != nil {
@@ -94,7 +100,7 @@ func (a *App) Connect(ctx context.Context) (*Connection, error) {
 	}
 	kubeconfig, what := a.kubeconfig(), "kubeconfig"
 	if a.usesEmbedded() {
-		instance, err := a.StartEmbedded(ctx)
+		instance, err := a.runningEmbedded(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -168,6 +174,48 @@ func Status(instance embedded.Instance) (embedded.Status, error) {
 		err = fmt.Errorf("looking at embedded management cluster %q: %w; %s", instance.Name, err, WhichHome)
 	}
 	return status, err
+}
+
+// Starts has a command start the embedded management cluster if that does not run: it
+// writes. What only reads starts nothing.
+func Starts(cmd *cobra.Command) *cobra.Command {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[startsAnnotation] = ""
+	return cmd
+}
+
+// runningEmbedded is the embedded management cluster of the flags, which runs.
+func (a *App) runningEmbedded(ctx context.Context) (embedded.Instance, error) {
+	if a.starts {
+		return a.StartEmbedded(ctx)
+	}
+	instance, err := a.Instance()
+	if err != nil {
+		return instance, err
+	}
+	status, err := Status(instance)
+	if err != nil || status.Ready {
+		return instance, err
+	}
+	start := "clusterctl-x management start"
+	if instance.Name != defaultInstance {
+		start += " --name " + instance.Name
+	}
+	refused := &management.RefusedError{Check: "not-running"}
+	switch {
+	case status.Running:
+		refused.Reason = fmt.Sprintf("embedded management cluster %q is not ready yet; '%s' waits until it is", instance.Name, start)
+	case status.Created:
+		refused.Reason = fmt.Sprintf("embedded management cluster %q is stopped, and this command starts nothing; start it with '%s'", instance.Name, start)
+	default:
+		refused.Reason = fmt.Sprintf("there is no management cluster: no kubeconfig was found, and embedded management cluster %q was never started; name a kubeconfig with --kubeconfig, or start the embedded one with '%s' or by creating a cluster", instance.Name, start)
+		if a.Options.Management == managementEmbedded {
+			refused.Reason = fmt.Sprintf("embedded management cluster %q was never started, so it has no clusters; start it with '%s' or by creating a cluster", instance.Name, start)
+		}
+	}
+	return instance, refused
 }
 
 // StartEmbedded starts the embedded management cluster, unless it runs.

@@ -32,6 +32,8 @@ func ConfigurableOfAll() []string {
 // Complete fills options that were not given as flags from the environment and
 // the configuration file, and checks them all.
 func (a *App) Complete(cmd *cobra.Command) error {
+	_, a.command, _ = strings.Cut(cmd.CommandPath(), " ")
+	_, a.starts = cmd.Annotations[startsAnnotation]
 	collector.Start() // what does without settings is done before it would begin
 	settings, file, err := readSettings()
 	if err != nil {

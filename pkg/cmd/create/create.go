@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 // DefaultTimeout is the default of --timeout.
@@ -38,11 +39,11 @@ func New(a *cli.App) *cobra.Command {
 		RunE: a.Within(DefaultTimeout, c.run),
 	}
 	cli.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
-	cmd.Flags().BoolVar(&c.Wait, "wait", true, "wait until control plane and worker node groups are ready")
+	cli.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")
 	cli.AddTakeOver(cmd, &c.TakeOver)
 	cmd.Flags().StringVar(&c.DryRun, "dry-run", cli.DryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer}, cobra.ShellCompDirectiveNoFileComp))
-	return cli.Group("create", "Create a cluster", cmd)
+	return cli.Group("create", "Create a cluster", cli.Starts(cmd))
 }
 
 func (c *command) run(ctx context.Context, _ []string) error {
@@ -78,7 +79,7 @@ func (c *command) offline() error {
 	if err != nil {
 		return err
 	}
-	return c.Result("cluster %s: %d objects would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, len(objects))
+	return c.Result("cluster %s: %s would be created (client dry run)", resolved.Config.Cluster.Metadata.Name, view.Counted(len(objects), "object"))
 }
 
 // Options are the options of a creation.
@@ -101,7 +102,7 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycl
 	}
 	created := len(done)
 	if created > 0 {
-		a.Say("cluster %s: %d objects created", n.Key, created)
+		a.Say("cluster %s: %s created", n.Key, view.Counted(created, "object"))
 	}
 	if !o.Wait {
 		return a.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace)
@@ -118,5 +119,5 @@ func dryRun(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifec
 	if err != nil {
 		return err
 	}
-	return a.Result("cluster %s: %d objects would be created (server dry run)", n.Key, len(tried))
+	return a.Result("cluster %s: %s would be created (server dry run)", n.Key, view.Counted(len(tried), "object"))
 }

@@ -39,9 +39,9 @@ func New(a *cli.App) *cobra.Command {
 		RunE: a.Within(defaultTimeout, o.run),
 	}
 	cli.AddFile(cmd, &o.file, "file that describes the cluster; - is standard input")
-	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until all objects of the cluster are gone")
+	cli.AddWait(cmd, &o.wait, "wait until all objects of the cluster are gone")
 	cli.AddTakeOver(cmd, &o.takeOver)
-	return cli.Group("delete", "Delete a cluster", cmd)
+	return cli.Group("delete", "Delete a cluster", cli.Starts(cmd))
 }
 
 // named is the cluster that the arguments or the file name.

@@ -26,7 +26,7 @@ func New(a *cli.App) *cobra.Command {
 		Annotations: map[string]string{"callable": ""},
 		Short:       "Show how clusters differ from their files, with old and new values; nothing is changed",
 		Long: `Show how clusters differ from their files, with the old and the new value of every
-field; nothing is changed. 'plan upgrade' shows the steps in which that would be done.
+field; nothing is changed. 'plan upgrade' shows the steps that would change them.
 
 Exit codes are those of 'kubectl diff': 0 no differences, 1 differences, 2 failed.`,
 		Example: "  clusterctl-x diff -f cluster.yaml",

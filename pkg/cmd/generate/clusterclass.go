@@ -31,8 +31,8 @@ func clusterClass(a *cli.App) *cobra.Command {
 
 It is made from the same templates as clusters without a class: what differs from
 cluster to cluster is a variable, what differs from version to version a patch. Its
-versions are those of the versions bundles that machines can be made with. Every
-field of a cluster spec takes effect on clusters of such a class.`,
+versions are those of the versions bundles that the provider can make machines of.
+Every field of a cluster spec takes effect on clusters of such a class.`,
 		Example: `  clusterctl-x generate clusterclass --provider inmemory | kubectl apply -f -
   clusterctl-x generate clusterclass --provider docker --class prod --keep-used > prod-class.yaml
   clusterctl-x plan clusterclass -f prod-class.yaml`,
@@ -46,7 +46,7 @@ field of a cluster spec takes effect on clusters of such a class.`,
 		}),
 	}
 	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "inmemory or docker")
-	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: that of the provider")
+	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: the name of the provider")
 	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "keep every version that a cluster of the class on the management cluster has or is being upgraded to")
 	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API calls for upgrade plans, instead of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")
 	addOutputDir(a, cmd, &o.directory)

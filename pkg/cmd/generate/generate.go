@@ -4,8 +4,6 @@ package generate
 import (
 	"encoding/json"
 	"io/fs"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -30,8 +29,8 @@ func clusterConfig(a *cli.App) *cobra.Command {
 		Short: "Write a cluster spec to start from",
 		Long: `Write a cluster spec to start from.
 
-The file is valid as it is and has every field: fields that are left out follow a
-single #, comments follow two.`,
+The file is valid as it is, and has every field. A field behind a single # is not set;
+remove the # to set it. Comments have two.`,
 		Example: "  clusterctl-x generate clusterconfig prod --provider inmemory > prod.yaml",
 		Args:    cli.OneName,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -65,7 +64,7 @@ func sample(a *cli.App, name, provider string) ([]byte, error) {
 
 // checkProvider checks the flag --provider.
 func checkProvider(provider string) error {
-	return cli.CheckChoice("provider", provider, slices.Sorted(maps.Keys(manifests.Datacenters())))
+	return cli.CheckChoice("provider", provider, providers.BuiltIn().Names())
 }
 
 func guardrails(a *cli.App) *cobra.Command {
@@ -92,7 +91,8 @@ apply them. See docs/guardrails.md.`,
 }
 
 func rbac(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var readOnly bool
+	cmd := &cobra.Command{
 		Use:   "rbac",
 		Short: "Write the ClusterRoles that users need in a management cluster",
 		Long: `Write the ClusterRoles that users need in a management cluster.
@@ -106,19 +106,38 @@ clusterctl-x-runtime-extensions is for users who also plan or upgrade clusters w
 ClusterClass gets its upgrade plans from a runtime extension, or hold clusters from a
 ClusterClass. Bind it by a ClusterRoleBinding.
 
-Only an administrator of the management cluster can apply them. The administrator of the
-embedded management cluster is its user, who needs neither.`,
+With --read-only, these are written instead, for users and CI jobs that change nothing
+and must not read Secrets, which have the kubeconfigs of clusters:
+
+clusterctl-x-read-only is for 'get clusters', 'describe', 'watch' and 'history'.
+
+clusterctl-x-plan is for users who also run 'plan' and 'diff'. These make dry runs, for
+which Kubernetes demands the privilege to write. A ValidatingAdmissionPolicy (Kubernetes
+1.30 or newer) denies all other writes to users of this ClusterRole; do not bind it where
+the policy is not installed.
+
+Only an administrator of the management cluster can apply them. The user of an embedded
+management cluster is its administrator, and needs none of them.`,
 		Example: `  clusterctl-x generate rbac | kubectl apply -f -
-  kubectl create rolebinding clusterctl-x -n team-a --clusterrole clusterctl-x --user jane`,
+  kubectl create rolebinding clusterctl-x -n team-a --clusterrole clusterctl-x --user jane
+  clusterctl-x generate rbac --read-only | kubectl apply -f -
+  kubectl create rolebinding ci-reads -n team-a --clusterrole clusterctl-x-read-only --serviceaccount team-a:ci
+  kubectl create rolebinding ci-plans -n team-a --clusterrole clusterctl-x-plan --serviceaccount team-a:ci`,
 		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			text, err := joined(config.RBAC, "rbac")
+			directory := "rbac"
+			if readOnly {
+				directory = "rbac/read-only"
+			}
+			text, err := joined(config.RBAC, directory)
 			if err != nil {
 				return err
 			}
 			return a.Write(text)
 		},
 	}
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "write the ClusterRoles of users who change nothing and read no Secrets")
+	return cmd
 }
 
 // extensionNamespace is where the runtime extension is deployed unless -n says where.

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 type manifestsOptions struct {
@@ -115,7 +116,7 @@ func writeManifests(a *cli.App, directory string, objects []templater.Object) er
 		}
 		written[name] = true
 	}
-	a.Say("%d files written to %s", len(objects), directory)
+	a.Say("%s written to %s", view.Counted(len(objects), "file"), directory)
 	entries, err := os.ReadDir(directory)
 	if err != nil {
 		return fmt.Errorf("reading back the directory: %w", err)

@@ -27,10 +27,10 @@ func clusters(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clusters [NAME...]",
 		Aliases: []string{"cluster"},
-		Short:   "List the clusters of a namespace, or those of these names",
-		Long: `List the clusters of a namespace, or those of these names.
+		Short:   "List the clusters of a namespace, or the named ones",
+		Long: `List the clusters of a namespace, or the named ones.
 
-Templates are about the document that -o json writes: {.data[*].name} are the names of
+Templates apply to the document that -o json writes: {.data[*].name} are the names of
 several clusters, {.data.name} is that of the one that was asked for by its name. The
 paths of custom-columns begin at a cluster.
 
@@ -52,7 +52,7 @@ lost the labels of --selector, has the phase Gone.`,
 	}
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "list the clusters with these labels, such as team=payments,stage!=test")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on, and write each cluster again when it changes")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep running, and write each cluster again when it changes")
 	a.AddOutput(cmd, cli.ListFormats(cli.OutputText, cli.OutputWide, cli.OutputName, cli.OutputJSON, cli.OutputYAML))
 	return cmd
 }

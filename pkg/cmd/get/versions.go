@@ -17,12 +17,13 @@ func versions(a *cli.App) *cobra.Command {
 bundles. No management cluster is contacted.
 
 Each provider has a column with the version that a minor such as "1.34" stands for in the
-file of a new cluster. With -o wide, each version has a row, with what it lacks for a
-provider: a node image, which machines of the provider are made from, or a download of
-kubeadm, with which machines of an older minor join the cluster. In the file of a cluster
-with groups of an older minor, the minor stands for the newest version that has kubeadm.
+file of a new cluster. In a cluster with groups of an older minor, it stands for the newest
+version with a kubeadm download. The last column has the day on which Kubernetes ended its
+support of the minor.
 
-Kubernetes has ended its support of minors with a day in the last column.`,
+-o wide has a row for each version, with what it lacks for a provider: a node image, which
+the provider makes machines from, or a kubeadm download, which machines of an older minor
+need to join.`,
 		Example: `  clusterctl-x get versions
   clusterctl-x get versions -o wide
   clusterctl-x get versions -o jsonpath='{.data[-1].newest}'`,

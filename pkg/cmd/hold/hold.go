@@ -47,10 +47,12 @@ func New(a *cli.App) *cobra.Command {
 		Short: "Hold the upgrades of a cluster at a hold point until it is released",
 		Long: `Hold the upgrades of a cluster at a hold point until it is released.
 
-The step under way finishes, and the next one waits. The hold is an annotation of the
-Cluster; it stays, for later upgrades too, until 'clusterctl-x release cluster' removes
-it. For a cluster from a ClusterClass, Cluster API asks the runtime extension of
-clusterctl-x whether to proceed ('clusterctl-x serve runtime-extension'); it honours
+The step under way finishes, and the next one waits. Steps that replace machines at the
+same version are not held.
+
+The hold is an annotation of the Cluster; it stays, for later upgrades too, until
+'clusterctl-x release cluster' removes it. For a cluster from a ClusterClass, Cluster API asks the runtime extension of
+clusterctl-x whether to proceed ('clusterctl-x serve runtime-extension'), and enforces
 --before upgrade by itself.
 
 See docs/runtime-extension.md.`,
@@ -73,8 +75,8 @@ See docs/runtime-extension.md.`,
 		},
 	}
 	places.add(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "why the upgrade is held; shown wherever it is seen waiting")
-	return cli.Group("hold", "Hold the upgrades of a cluster", cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "why the upgrade is held; every command that reports the hold shows it")
+	return cli.Group("hold", "Hold the upgrades of a cluster", cli.Starts(cmd))
 }
 
 func hold(ctx context.Context, a *cli.App, name string, point state.HoldPoint, reason string) error {
@@ -121,7 +123,7 @@ func NewRelease(a *cli.App) *cobra.Command {
 	}
 	places.add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "lift all holds of the cluster that clusterctl-x set")
-	return cli.Group("release", "Let the upgrades of a cluster proceed", cmd)
+	return cli.Group("release", "Let the upgrades of a cluster proceed", cli.Starts(cmd))
 }
 
 func release(ctx context.Context, a *cli.App, name string, points []state.HoldPoint) error {

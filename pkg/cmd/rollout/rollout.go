@@ -3,6 +3,7 @@ package rollout
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ before it removes an old one. The spec of the cluster does not change.`,
 			if err != nil {
 				return err
 			}
-			key := service.Key(args[0], "")
+			key := service.Key(strings.TrimPrefix(args[0], "cluster/"), "")
 			if err := service.Restart(ctx, key, o); err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ before it removes an old one. The spec of the cluster does not change.`,
 	}
 	cmd.Flags().BoolVar(&o.ControlPlane, "control-plane", false, "replace the machines of the control plane")
 	cmd.Flags().StringSliceVar(&o.Groups, "worker-node-groups", nil, "replace the machines of these worker node groups, comma-separated")
-	cmd.Flags().BoolVar(&wait, "wait", true, "wait until the new machines are ready and the old ones are gone")
+	cli.AddWait(cmd, &wait, "wait until the new machines are ready and the old ones are gone")
 	cli.AddTakeOver(cmd, &o.TakeOver)
-	return cli.Group("rollout", "Replace machines of a cluster", cmd)
+	return cli.Group("rollout", "Replace machines of a cluster", cli.Starts(cmd))
 }

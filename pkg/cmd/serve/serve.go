@@ -73,7 +73,7 @@ See docs/runtime-extension.md for how to deploy it in a cluster.`,
 	flags.BoolVar(&o.register, "register", false, "register it with Cluster API, with an ExtensionConfig")
 	flags.StringVar(&o.config, "extension-config", "clusterctl-x", "name of the ExtensionConfig")
 	flags.StringToStringVar(&o.settings, "setting", nil, "setting of the ExtensionConfig, as NAME=VALUE; with --register")
-	return cli.Group("serve", "Serve Cluster API's runtime hooks", cmd)
+	return cli.Group("serve", "Serve Cluster API's runtime hooks", cli.Starts(cmd))
 }
 
 // check tells what is wrong with the flags themselves.

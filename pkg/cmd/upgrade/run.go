@@ -41,7 +41,7 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycl
 		return err
 	}
 	return carryOut(ctx, a, service, u, lifecycle.RunOptions{
-		Skip: o.Skip, ForceConflicts: o.ForceConflicts, TakeOver: o.TakeOver, AllowRemovals: allowRemovals,
+		Skip: o.Skip, ForceConflicts: o.ForceConflicts, TakeOver: o.TakeOver, AllowRemovals: allowRemovals, Leave: !o.Wait,
 	})
 }
 
@@ -55,6 +55,9 @@ func settle(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifec
 	}
 	if u.Settled() || dryRun {
 		return a.Result("cluster %s matches the file; nothing to do", u.Key)
+	}
+	if !o.Wait {
+		return a.Result("cluster %s matches the file, and its machines are not ready yet; 'clusterctl-x watch cluster %s -n %s' shows its progress", u.Key, u.Key.Name, u.Key.Namespace)
 	}
 	return watch.UntilReady(ctx, a, service, u.Key, watch.Waiting{GoesOn: "upgrading"})
 }
@@ -83,6 +86,8 @@ func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lif
 	}
 	progress.Close()
 	switch {
+	case err == nil && !last.Done:
+		return a.Result("cluster %s: %s", u.Key, view.Left(last))
 	case err == nil && !u.Whole():
 		return a.Result("cluster %s: done after %s: %s", u.Key, time.Since(began).Round(time.Second), view.Steps(u.Plan.Steps))
 	case err == nil:

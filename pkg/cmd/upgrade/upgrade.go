@@ -36,8 +36,11 @@ time, each worker node group with as few rollouts as the version skew policy
 allows. The plan is shown first. If it is stopped at any moment, run the same
 command again: it continues from where the cluster is.
 
-A plan that removes a worker node group has to be confirmed: on the terminal, with
---yes, or by --plan, which follows a plan that was saved and looked at before.`,
+With --no-wait the command starts the steps that can start now, and ends. Cluster API
+completes them. Run the same command again to start the next ones.
+
+A plan that removes a worker node group must be confirmed: on the terminal, with
+--yes, or by --plan, since a saved plan was reviewed before.`,
 		Example: `  clusterctl-x upgrade cluster -f cluster.yaml
   clusterctl-x plan upgrade -f cluster.yaml --out plan.json && clusterctl-x upgrade cluster --plan plan.json`,
 		Args: cli.NoArgs,
@@ -46,7 +49,7 @@ A plan that removes a worker node group has to be confirmed: on the terminal, wi
 	c.Flags.AddTo(cmd)
 	cmd.Flags().StringVar(&c.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
 	c.Options.AddTo(a, cmd)
-	return cli.Group("upgrade", "Upgrade a cluster", cmd)
+	return cli.Group("upgrade", "Upgrade a cluster", cli.Starts(cmd))
 }
 
 func (c *command) run(ctx context.Context, _ []string) error {
@@ -110,7 +113,7 @@ func readPlan(file string) (*plan.Plan, error) {
 
 // Options are the options of carrying out an upgrade.
 type Options struct {
-	Interactive, Yes, ForceConflicts, TakeOver bool
+	Interactive, Yes, ForceConflicts, TakeOver, Wait bool
 	// Skip are the names of checks to be left out.
 	Skip   []string
 	DryRun string
@@ -123,6 +126,7 @@ func (o *Options) AddTo(a *cli.App, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Interactive, "interactive", false, "ask before the first step")
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "confirm that worker node groups are removed")
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false, "take over fields that other field managers own")
+	cli.AddWait(cmd, &o.Wait, "wait until the cluster matches its file; otherwise start the steps that can start now, and end")
 	cli.AddTakeOver(cmd, &o.TakeOver)
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringSliceVar(&o.Skip, "skip-preflight", nil, "skip these checks: "+strings.Join(lifecycle.Preflights(), ", "))

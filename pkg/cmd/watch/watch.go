@@ -64,7 +64,7 @@ func watched(w lifecycle.Watched, key types.NamespacedName, after time.Duration)
 	case w.Gone:
 		return fmt.Sprintf("cluster %s is gone", key)
 	case w.Unknown != nil:
-		return fmt.Sprintf("cluster %s is at %s after %s; it is unknown whether that is all that its spec asks for: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
+		return fmt.Sprintf("cluster %s is at %s after %s; it is unknown whether its spec asks for more: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
 	case !w.Left.Empty():
 		return fmt.Sprintf("cluster %s is at %s after %s, and no run takes the next step (%s): run 'clusterctl-x upgrade cluster' to continue", key, w.Cluster.ControlPlane.Version, after, w.Left.Steps[0])
 	default:

@@ -19,6 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -133,7 +134,7 @@ func TestEveryVariableActs(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(examples), &values); err != nil {
 		t.Fatal(err)
 	}
-	for provider := range manifests.Datacenters() {
+	for provider := range providers.BuiltIn() {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile("../../manifests/testdata/" + provider + "-minimal/cluster.yaml")
@@ -172,7 +173,7 @@ func TestClassesAreAccepted(t *testing.T) {
 	}
 	for _, path := range []string{"../../manifests/testdata/bundles.yaml", "../../../config/bundles/bundles.yaml"} {
 		bundles := parseBundles(t, path)
-		for provider := range manifests.Datacenters() {
+		for provider := range providers.BuiltIn() {
 			if _, err := (&coreadmission.ClusterClass{}).ValidateCreate(t.Context(), classOf(t, provider, bundles).ClusterClass); err != nil {
 				t.Errorf("%s with the versions of %s: %v", provider, path, err)
 			}
@@ -181,7 +182,8 @@ func TestClassesAreAccepted(t *testing.T) {
 }
 
 func providerOf(config *v1alpha1.Config) string {
-	for provider, kind := range manifests.Datacenters() {
+	for provider, of := range providers.BuiltIn() {
+		kind := of.Spec.Datacenter.Kind
 		if kind == config.Cluster.Spec.DatacenterRef.Kind {
 			return provider
 		}

@@ -1,4 +1,4 @@
-package docker_test
+package providers_test
 
 import (
 	"testing"
@@ -7,17 +7,13 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
 )
 
 // TestKubeletArgumentsFollowTheVersion: a kubelet refuses to start with an
 // argument that it does not know.
 func TestKubeletArgumentsFollowTheVersion(t *testing.T) {
 	t.Parallel()
-	provider, err := docker.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	provider := providers.BuiltIn()["docker"]
 	eviction := providers.Arg{Name: "eviction-hard", Value: "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%"}
 	cgroups := providers.Arg{Name: "fail-cgroupv1", Value: "false"}
 	for version, want := range map[string][]providers.Arg{"v1.30.14": {eviction}, "v1.31.0": {eviction, cgroups}, "v1.36.1": {eviction, cgroups}} {

@@ -1,4 +1,4 @@
-package docker_test
+package providers_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers/docker"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // outcome is what the script leaves on a machine.
@@ -88,10 +88,7 @@ func TestFetchKubeadm(t *testing.T) {
 
 func rendered(t *testing.T, controlPlane string) string {
 	t.Helper()
-	provider, err := docker.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	provider := providers.BuiltIn()["docker"]
 	script, err := template.New("").Parse(provider.Node(v1alpha1.MustParseVersion(controlPlane)).FetchKubeadm)
 	if err != nil {
 		t.Fatal(err)
