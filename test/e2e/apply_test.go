@@ -4,10 +4,16 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 func rename(t *testing.T, from, to string) {
@@ -104,6 +110,49 @@ Worker node groups removed with all their machines: md-1 (1 machine).
 	if len(kept) != 1 || strings.Contains(kept[0], "md-0") {
 		t.Errorf("machines that are no others after the restart of md-0: %q, want the one of the control plane", kept)
 	}
+	assertHistory(t, namespace)
 	expect(result{code: 3, stderr: "error: cluster apply/applied has no worker node group md-9; it has md-0\n"}, run("rollout", "restart", "applied", "--worker-node-groups", "md-9"))
 	expect(result{}, run("diff", "-f", dir))
+}
+
+// assertHistory compares the history of the cluster of TestApply, by what does not differ
+// from one test to the next.
+func assertHistory(t *testing.T, namespace string) {
+	t.Helper()
+	history := historyOf(t, namespace, "applied")
+	for i, run := range history.Runs {
+		if run.Ended.Before(run.Began) || i > 0 && run.Began.Before(history.Runs[i-1].Ended) || !strings.Contains(run.Client, "process ") {
+			t.Errorf("run %+v", run)
+		}
+		history.Runs[i].Began, history.Runs[i].Ended, history.Runs[i].Client = time.Time{}, time.Time{}, ""
+	}
+	versions := func(controlPlane, group string, version string) v1alpha1.ClusterVersions {
+		return v1alpha1.ClusterVersions{ControlPlane: v1alpha1.MustParseVersion(controlPlane), WorkerNodeGroups: map[string]v1alpha1.Version{group: v1alpha1.MustParseVersion(version)}}
+	}
+	created, before, after := versions("v1.34.4", "md-0", "v1.34.4"), versions("v1.34.4", "md-0", "v1.34.4"), versions("v1.35.4", "md-0", "v1.35.4")
+	created.WorkerNodeGroups["md-1"], before.WorkerNodeGroups["md-1"] = created.ControlPlane, created.ControlPlane
+	const user = "clusterctl-x-admin"
+	want := state.History{Namespace: "apply", Name: "applied", Runs: []state.Run{
+		{Command: "apply", User: user, To: created, Result: state.RunDone},
+		{Command: "upgrade cluster", User: user, From: before, To: after, Steps: 4, Result: state.RunDone},
+		{Command: "rollout restart", User: user, Parts: []string{"md-0"}, Result: state.RunDone},
+	}}
+	var events []string
+	for _, event := range history.Events {
+		events = append(events, event.Reason+": "+event.Message)
+	}
+	history.Events = nil
+	if diff := cmp.Diff(want, history, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	wantEvents := []string{
+		"UpgradeBegun: upgrade to v1.35.4 in 4 steps",
+		"UpgradeStepDone: step 2 of 4: the control plane from v1.34.4 to v1.35.4",
+		"UpgradeStepDone: step 3 of 4: md-0 from v1.34.4 to v1.35.4",
+		"UpgradeStepDone: step 4 of 4: group md-1 is removed",
+	}
+	slices.Sort(events) // several steps can be done within one second
+	if diff := cmp.Diff(wantEvents, events); diff != "" {
+		t.Errorf("Events (-want +got):\n%s", diff)
+	}
 }

@@ -20,7 +20,7 @@ func TestClassLifecycle(t *testing.T) {
 	spec := clusterSpec{name: "life", version: "1.34.1", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}}}
 	file := spec.path(t)
 	create := []string{"create", "cluster", "-n", namespace, "-f", file}
-	if got, want := cli(t, 0, append(create, "--dry-run=server")...).stdout, "cluster class-life/life: 1 objects would be created (server dry run)\n"; got != want {
+	if got, want := cli(t, 0, append(create, "--dry-run=server")...).stdout, "cluster class-life/life: 1 object would be created (server dry run)\n"; got != want {
 		t.Errorf("the dry run said %q, want %q", got, want)
 	}
 	if got := objectsIn(t, namespace); !slices.Equal(class, got) {
@@ -28,7 +28,7 @@ func TestClassLifecycle(t *testing.T) {
 	}
 
 	killed := begin(t, create...)
-	killed.until(t, "cluster class-life/life: 1 objects created\n")
+	killed.until(t, "cluster class-life/life: 1 object created\n")
 	killed.signal(t, syscall.SIGKILL)
 	killed.end(t)
 	if r := cli(t, 0, create...); strings.Contains(r.stderr, "objects created") || !strings.HasPrefix(r.stdout, "cluster class-life/life is ready after ") {

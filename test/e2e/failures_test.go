@@ -26,10 +26,14 @@ func TestFailures(t *testing.T) {
 	t.Run("killed supervisor", func(t *testing.T) {
 		kill(t, progressOf(t, broken).SupervisorPID, syscall.SIGKILL)
 		// A signal takes effect when the kernel comes to it.
-		until(t, "the supervisor is gone", func(context.Context) bool {
-			return !strings.Contains(cli(t, 0, "management", "status", "--name", broken).stdout, "ready since")
+		until(t, "the supervisor and what it started are gone", func(context.Context) bool {
+			return strings.Contains(cli(t, 0, "management", "status", "--name", broken).stdout, "not running")
 		})
-		cli(t, 0, "get", "clusters", "--name", broken)
+		const want = "error: embedded management cluster \"broken\" is stopped, and this command starts nothing; start it with 'clusterctl-x management start --name broken'\n"
+		if diff := cmp.Diff(want, cli(t, 3, "get", "clusters", "--name", broken).stderr); diff != "" {
+			t.Errorf("stderr (-want +got):\n%s", diff)
+		}
+		cli(t, 0, "management", "start", "--name", broken)
 	})
 	t.Run("killed API server", func(t *testing.T) {
 		kill(t, progressOf(t, broken).Processes["kube-apiserver"], syscall.SIGKILL)
@@ -111,6 +115,11 @@ func withoutClusterAPI(t *testing.T) {
 	}
 	// The next start puts the kind back.
 	cli(t, 0, "management", "stop", "--name", broken)
+	const want = "error: embedded management cluster \"broken\" is stopped, and this command starts nothing; start it with 'clusterctl-x management start --name broken'\n"
+	if diff := cmp.Diff(want, cli(t, 3, "get", "clusters", "--name", broken).stderr); diff != "" {
+		t.Errorf("stderr (-want +got):\n%s", diff)
+	}
+	cli(t, 0, "management", "start", "--name", broken)
 	cli(t, 0, "get", "clusters", "--name", broken)
 }
 
@@ -122,7 +131,7 @@ func TestCreateInterruptedAndTimedOut(t *testing.T) {
 	args := []string{"create", "cluster", "-n", namespace, "-f", specFile(t, "stopped", "1.34", "md-0")}
 
 	r := cli(t, 5, append(args, "--timeout", "3s")...)
-	ends := regexp.MustCompile(`\nerror: timed out (while .+; run the same command again to continue|` +
+	ends := regexp.MustCompile(`\nerror: timed out (while [^;]+; run the same command again to continue|` +
 		`(waiting for .+|before its state was known); Cluster API continues creating cluster interrupted/stopped: run the same command again to keep watching)\n$`)
 	if !ends.MatchString(r.stderr) {
 		t.Errorf("stderr is %q, want the end %s", r.stderr, ends)

@@ -30,6 +30,7 @@ func tiers() map[tier]map[string]string {
 		core: {
 			"TestEveryTestIsInOneTier":                   "this table",
 			"TestQuickstart":                             "without a class: create, describe, kubeconfig, delete",
+			"TestFirstPage":                              "docs/tasks/first-cluster.md, followed literally",
 			"TestCollectors":                             "objects go with their owner and their namespace",
 			"TestLibraryExample":                         "without a class: create and upgrade through the Go API",
 			"TestManifestsGiveTheSameCluster":            "without a class: manifests and kubectl in the place of create",
@@ -49,10 +50,11 @@ func tiers() map[tier]map[string]string {
 			"TestGuardrailsFiles":                        "guardrails: what is printed is what is installed",
 		},
 		full: {
+			"TestTerminal":                            "an upgrade in terminals of three widths, resized, ended in every way",
 			"TestApply":                               "apply, diff, exit codes, saved plans, removals",
 			"TestDeleteManagementClusterIsRefused":    "delete of a cluster that manages others",
 			"TestCreateInterruptedAndTimedOut":        "without a class: create stopped and continued",
-			"TestLeastPrivileges":                     "'generate rbac' is enough; without a class: create on a cluster that differs, a name used twice",
+			"TestLeastPrivileges":                     "'generate rbac' is enough, and --read-only for who reads and plans; without a class: create on a cluster that differs, a name used twice",
 			"TestFieldsActOnTheCluster":               "fields of the spec that end in a running cluster",
 			"TestModularUpgrades":                     "without a class: stories of modular upgrades",
 			"TestReferenceExample":                    "the example of EKS Anywhere's design, at 1.26 and 1.25",
@@ -83,6 +85,7 @@ func tiers() map[tier]map[string]string {
 			"TestFailures":                            "the embedded management cluster breaks and recovers",
 			"TestTwoInstances":                        "two embedded management clusters side by side",
 			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
+			"TestPages":                               "README.md and the other pages of docs/tasks, followed literally",
 		},
 		long: {
 			"TestManySpecsThatValidateAccepts": "API server: 500 random specs",

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // The steps of TestUpgradeStoppedAndResumed, as they are told.
@@ -47,6 +50,14 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 	worker := namesOf(t, namespace, "stopped", "md-0")
 	hold(t, namespace, worker)
 
+	t.Run("no wait", func(t *testing.T) {
+		r := cli(t, 0, append(upgrade, "--no-wait")...)
+		want := fmt.Sprintf("cluster stopped/stopped: Cluster API continues with step 1 (%s); still to do: step 2 (%s), step 3 (%s), step 4 (%s), step 5 (%s), step 6 (%s): run the same command again to continue\n",
+			step1, step2, step3, step4, step5, step6)
+		if diff := cmp.Diff(want, r.stdout); diff != "" {
+			t.Errorf("stdout (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("timeout", func(t *testing.T) {
 		r := cli(t, 5, append(upgrade, "--timeout", "40s")...)
 		assertLeft(t, r.stderr, `error: timed out waiting for control-plane: [^;]*(; .*)?`, step1, step2, step3, step4, step5, step6)
@@ -75,6 +86,9 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 		first.until(t, " holds cluster stopped/stopped; waiting to see whether it is still running\n") // the killed one
 		first.until(t, ": "+step4+"\n")
 		held := holder(t, namespace, "stopped")
+		if runs := runsOf(t, namespace, "stopped"); runs[len(runs)-1] != "upgrade cluster: Running" {
+			t.Errorf("runs are %q, and the last one is to be running", runs)
+		}
 		r := cli(t, 4, upgrade...)
 		want := regexp.MustCompile(`\nerror: ` + regexp.QuoteMeta(held) + ` works on cluster stopped/stopped, at least until \d\d:\d\d:\d\d; wait until it is done, or take over its lock with --take-over\n$`)
 		if held == "" || !want.MatchString(r.stderr) {
@@ -113,9 +127,36 @@ func TestUpgradeStoppedAndResumed(t *testing.T) {
 	assertMade(t, made(), p)
 	assertMachines(t, shared, namespace, "stopped", "control-plane v1.36.3", "md-0 v1.36.3")
 	assertPlan(t, planOf(t, namespace, file))
+	// The no-wait run, the one that was killed, and those that were ousted and asleep.
+	wantRuns := []string{
+		"create cluster: Done", "upgrade cluster: Left", "upgrade cluster: Interrupted", "upgrade cluster: Interrupted", "upgrade cluster: Lost",
+		"upgrade cluster: Lost", "upgrade cluster: Lost", "upgrade cluster: Done", "upgrade cluster: Done",
+	}
+	if diff := cmp.Diff(wantRuns, runsOf(t, namespace, "stopped")); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
 	if held := holder(t, namespace, "stopped"); held != "" {
 		t.Errorf("%s still holds the cluster", held)
 	}
+}
+
+// runsOf are the runs in the history of a cluster, with their results.
+func runsOf(t *testing.T, namespace, cluster string) []string {
+	t.Helper()
+	var runs []string
+	for _, run := range historyOf(t, namespace, cluster).Runs {
+		runs = append(runs, run.Command+": "+string(run.Result))
+	}
+	return runs
+}
+
+func historyOf(t *testing.T, namespace, cluster string) state.History {
+	t.Helper()
+	var document struct{ Data state.History }
+	if err := json.Unmarshal([]byte(cli(t, 0, "history", "cluster", cluster, "-n", namespace, "-o", "json").stdout), &document); err != nil {
+		t.Fatal(err)
+	}
+	return document.Data
 }
 
 const preDrainHook = "pre-drain.delete.hook.machine.cluster.x-k8s.io/backup"
