@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -173,6 +174,10 @@ func (x *terminal) shown(t *testing.T, prompt string) {
 // compares the screens.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
+	// Programs ignore it where their parent does, as under nohup.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	namespace := newNamespace(t, shared, "terminal")
 	spec := clusterSpec{name: "terminal", version: "1.35", groups: []groupSpec{{name: "md-0", count: 2}}}
 	cli(t, 0, "create", "cluster", "-n", namespace, "-f", spec.path(t))
@@ -183,7 +188,7 @@ func TestTerminal(t *testing.T) {
 	cli(t, 0, append(args, "--no-wait")...)
 	until(t, "the old machine waits for the hook", func(context.Context) bool { return waitsForHook(t, namespace) })
 
-	const settled = `(?s)\[?NNs  waiting for .*hook`
+	const settled = `(?s)NNs  waiting for .*hook`
 	for _, test := range []struct {
 		name    string
 		columns int
