@@ -73,6 +73,19 @@ $(MANIFESTS): $(EMBEDDED)/go.mod $(wildcard $(EMBEDDED)/internal/manifests/gener
 kubectl: # tests and measurements use it, clusterctl-x does not
 	@hack/part kubectl go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
 
+# It contains the CRDs and webhook configurations that the modules of the providers have.
+WEBHOOKS := test/providerwebhooks
+WEBHOOKS_MANIFESTS := $(WEBHOOKS)/aws.yaml $(WEBHOOKS)/gcp.yaml
+.PHONY: providerwebhooks
+providerwebhooks: $(WEBHOOKS_MANIFESTS) # tests use it, clusterctl-x does not
+	@hack/part $@ go build -C $(WEBHOOKS) -v -ldflags '-s -w' -o $(abspath $(BIN))/ .
+
+$(WEBHOOKS)/aws.yaml: MODULE := sigs.k8s.io/cluster-api-provider-aws/v2
+$(WEBHOOKS)/gcp.yaml: MODULE := sigs.k8s.io/cluster-api-provider-gcp
+$(WEBHOOKS_MANIFESTS): $(WEBHOOKS)/go.mod
+	@cd $(WEBHOOKS) && go mod download $(MODULE) && config=$$(go list -m -f '{{.Dir}}' $(MODULE))/config && \
+		cat $$config/crd/kustomization.yaml $$config/crd/bases/*.yaml $$config/webhook/manifests.yaml >$(@F)
+
 GOLANGCI_LINT := $(CURDIR)/$(BIN)/golangci-lint
 
 # The tiers are described in docs/testing.md. E2E_PARALLEL is how many end-to-end
@@ -99,22 +112,24 @@ test-core: ## run the core of the end-to-end tests (on what 'make build kubectl'
 	$(E2E) -tier core
 
 .PHONY: e2e
-e2e: build kubectl ## run all other end-to-end tests
+e2e: build kubectl providerwebhooks ## run all other end-to-end tests
 	$(E2E) -tier full
 
 .PHONY: vet
-vet: generate-embedded
+vet: generate-embedded $(WEBHOOKS_MANIFESTS)
 	test -z "$$(gofmt -l cmd config hack pkg test | tee /dev/stderr)"
 	go vet ./...
 	cd $(EMBEDDED) && go vet ./...
 	cd hack/dist && go vet ./...
+	cd $(WEBHOOKS) && go vet ./...
 
 # As the unit tests, it leaves the machine to the end-to-end tests beside it.
 .PHONY: lint
-lint: generate-embedded $(GOLANGCI_LINT) ## look for what golangci-lint finds (.golangci.yml)
+lint: generate-embedded $(WEBHOOKS_MANIFESTS) $(GOLANGCI_LINT) ## look for what golangci-lint finds (.golangci.yml)
 	nice $(GOLANGCI_LINT) run ./...
 	cd $(EMBEDDED) && nice $(GOLANGCI_LINT) run ./...
 	cd hack/dist && nice $(GOLANGCI_LINT) run ./...
+	cd $(WEBHOOKS) && nice $(GOLANGCI_LINT) run ./...
 
 $(GOLANGCI_LINT): hack/tools/go.mod
 	@hack/part golangci-lint go build -C hack/tools -v -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
@@ -156,6 +171,7 @@ verify: ## check that everything generated is what its source gives (downloads t
 	go mod tidy -diff
 	cd $(EMBEDDED) && go mod tidy -diff
 	cd hack/dist && go mod tidy -diff
+	cd $(WEBHOOKS) && go mod tidy -diff
 	git diff --exit-code -- config/schemas config/addons
 
 .PHONY: schemas
@@ -190,7 +206,7 @@ dist-try: ## unpack the archive for this system that 'make dist' built and creat
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin dist $(MANIFESTS)
+	rm -rf bin dist $(MANIFESTS) $(WEBHOOKS_MANIFESTS)
 
 .PHONY: bench
 bench: build kubectl peers ## measure the promised figures, beside their peers

@@ -63,12 +63,18 @@ func applied(manifest, manager string) write {
 
 func made(manifest string) write {
 	return func(ctx context.Context, r *reader, namespace string) error {
-		object, resource, err := r.decode(manifest, namespace)
-		if err == nil {
-			_, err = resource.Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict, DryRun: []string{metav1.DryRunAll}})
-		}
+		_, err := r.wouldStore(ctx, namespace, manifest)
 		return err
 	}
+}
+
+// wouldStore makes an object in a dry run.
+func (r *reader) wouldStore(ctx context.Context, namespace, manifest string) (*unstructured.Unstructured, error) {
+	object, resource, err := r.decode(manifest, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return resource.Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict, DryRun: []string{metav1.DryRunAll}})
 }
 
 func (r *reader) decode(manifest, namespace string) (*unstructured.Unstructured, dynamic.ResourceInterface, error) {

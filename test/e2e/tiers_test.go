@@ -85,6 +85,7 @@ func tiers() map[tier]map[string]string {
 			"TestFailures":                            "the embedded management cluster breaks and recovers",
 			"TestTwoInstances":                        "two embedded management clusters side by side",
 			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
+			"TestProviderWebhooks":                    "the kinds and webhooks of AWS and GCP: what they accept, fill in and refuse",
 			"TestPages":                               "README.md and the other pages of docs/tasks, followed literally",
 		},
 		long: {
