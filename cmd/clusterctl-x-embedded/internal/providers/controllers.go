@@ -23,9 +23,10 @@ import (
 	"sigs.k8s.io/cluster-api/test/infrastructure/container"
 	"sigs.k8s.io/cluster-api/test/infrastructure/docker/controllers"
 	infrawebhooks "sigs.k8s.io/cluster-api/test/infrastructure/docker/webhooks"
-	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
 	inmemoryserver "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server"
 	"sigs.k8s.io/cluster-api/util/contract"
+
+	"github.com/clusterctl-x/clusterctl-x/cmd/clusterctl-x-embedded/internal/workload"
 )
 
 // What upstream's programs have as defaults of their flags.
@@ -75,13 +76,9 @@ func setupControllers(ctx context.Context, manager ctrl.Manager, options Options
 }
 
 func setupInfrastructure(ctx context.Context, manager ctrl.Manager, clusterCache clustercache.ClusterCache, options Options) error {
-	scheme, err := simulatorScheme()
+	simulator, err := workload.NewManager(ctx)
 	if err != nil {
 		return err
-	}
-	simulator := withOneEtcd(inmemoryruntime.NewManager(scheme))
-	if err := simulator.Start(ctx); err != nil {
-		return fmt.Errorf("starting the simulator: %w", err)
 	}
 	servers, err := inmemoryserver.NewWorkloadClustersMux(simulator, "127.0.0.1", inmemoryserver.CustomPorts{
 		MinPort: int32(options.FirstClusterPort), MaxPort: int32(options.LastClusterPort), DebugPort: int32(options.DebugPort),

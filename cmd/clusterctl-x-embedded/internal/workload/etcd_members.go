@@ -1,4 +1,4 @@
-package providers
+package workload
 
 import (
 	"context"
@@ -8,47 +8,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cloudv1 "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
-	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
 	inmemoryclient "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime/client"
-	"sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime/resourcegroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// oneEtcd is the simulator with one etcd for each cluster. After a start all machines are
-// simulated anew, several at the same time, and two members that each see no other one
-// would found two etcds, which nothing ever mends.
+// oneEtcd creates members of one etcd only. After a start all machines are simulated
+// anew, several at the same time, and two members that each see no other one would found
+// two etcds, which nothing ever mends.
 type oneEtcd struct {
-	inmemoryruntime.Manager
-	founding *sync.Mutex
-}
-
-func withOneEtcd(simulator inmemoryruntime.Manager) oneEtcd {
-	return oneEtcd{Manager: simulator, founding: &sync.Mutex{}}
-}
-
-// GetResourceGroup returns what is simulated of a cluster.
-func (o oneEtcd) GetResourceGroup(name string) resourcegroup.ResourceGroup {
-	return oneEtcdGroup{ResourceGroup: o.Manager.GetResourceGroup(name), founding: o.founding}
-}
-
-type oneEtcdGroup struct {
-	resourcegroup.ResourceGroup
-	founding *sync.Mutex
-}
-
-// GetClient returns a client that creates members of one etcd only.
-func (g oneEtcdGroup) GetClient() inmemoryclient.Client {
-	return oneEtcdClient{Client: g.ResourceGroup.GetClient(), founding: g.founding}
-}
-
-type oneEtcdClient struct {
 	inmemoryclient.Client
 	founding *sync.Mutex
 }
 
 // Create refuses a member of another etcd than the present members are of. Whoever makes
 // it looks again, and finds these.
-func (c oneEtcdClient) Create(ctx context.Context, object client.Object) error {
+func (c oneEtcd) Create(ctx context.Context, object client.Object) error {
 	etcd, isMember := object.GetAnnotations()[cloudv1.EtcdClusterIDAnnotationName]
 	if !isMember {
 		return c.Client.Create(ctx, object)

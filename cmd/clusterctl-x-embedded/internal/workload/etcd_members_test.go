@@ -1,4 +1,4 @@
-package providers
+package workload
 
 import (
 	"testing"
@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cloudv1 "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
-	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -15,15 +14,10 @@ import (
 // by itself, and nothing else is.
 func TestOneEtcd(t *testing.T) {
 	t.Parallel()
-	scheme, err := simulatorScheme()
+	simulator, err := NewManager(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	upstream := inmemoryruntime.NewManager(scheme)
-	if err := upstream.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	simulator := withOneEtcd(upstream)
 	member := func(name, etcd string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: metav1.NamespaceSystem, Name: name, Labels: map[string]string{"component": "etcd", "tier": "control-plane"},
