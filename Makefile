@@ -73,6 +73,10 @@ $(MANIFESTS): $(EMBEDDED)/go.mod $(wildcard $(EMBEDDED)/internal/manifests/gener
 kubectl: # tests and measurements use it, clusterctl-x does not
 	@hack/part kubectl go build -C $(EMBEDDED) -v -ldflags '$(KUBE_LDFLAGS)' -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
 
+.PHONY: infrastructure-simulator
+infrastructure-simulator: # tests use it, clusterctl-x does not
+	@hack/part $@ go build -C $(EMBEDDED) -v -ldflags '-s -w' -o $(abspath $(BIN))/ ./infrastructure-simulator
+
 # It contains the CRDs and webhook configurations that the modules of the providers have.
 WEBHOOKS := test/providerwebhooks
 WEBHOOKS_MANIFESTS := $(WEBHOOKS)/aws.yaml $(WEBHOOKS)/gcp.yaml
@@ -112,7 +116,7 @@ test-core: ## run the core of the end-to-end tests (on what 'make build kubectl'
 	$(E2E) -tier core
 
 .PHONY: e2e
-e2e: build kubectl providerwebhooks ## run all other end-to-end tests
+e2e: build kubectl providerwebhooks infrastructure-simulator ## run all other end-to-end tests
 	$(E2E) -tier full
 
 .PHONY: vet

@@ -60,7 +60,12 @@ func (r *readers) of(instance string) (*reader, error) {
 
 // configOf is what a client of a management cluster needs.
 func configOf(instance string) (*rest.Config, error) {
-	return clientcmd.BuildConfigFromFlags("", filepath.Join(everyone.home, "embedded", instance, "kubeconfig"))
+	return clientcmd.BuildConfigFromFlags("", kubeconfigOf(instance))
+}
+
+// kubeconfigOf is the path of a management cluster's kubeconfig.
+func kubeconfigOf(instance string) string {
+	return filepath.Join(everyone.home, "embedded", instance, "kubeconfig")
 }
 
 // resource is where objects of a kind are: "machine", or "machines.v1beta1.cluster.x-k8s.io".

@@ -164,8 +164,7 @@ func kubectl(t *testing.T, instance string, stdin []byte, args ...string) string
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	kubeconfig := filepath.Join(everyone.home, "embedded", instance, "kubeconfig")
-	r := execute(ctx, stdin, everyone.environment(), everyone.kubectl, append([]string{"--kubeconfig", kubeconfig}, args...)...)
+	r := execute(ctx, stdin, everyone.environment(), everyone.kubectl, append([]string{"--kubeconfig", kubeconfigOf(instance)}, args...)...)
 	if r.code != 0 {
 		t.Fatalf("kubectl %s: %s%s", strings.Join(args, " "), r.stdout, r.stderr)
 	}

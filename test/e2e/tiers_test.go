@@ -84,6 +84,7 @@ func tiers() map[tier]map[string]string {
 			"TestPinKilled":                           "with a class: a kill in the middle of detach and return",
 			"TestFailures":                            "the embedded management cluster breaks and recovers",
 			"TestTwoInstances":                        "two embedded management clusters side by side",
+			"TestSimulator":                           "the simulator of infrastructure that other tests use: kinds that are only CRDs",
 			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
 			"TestProviderWebhooks":                    "the kinds and webhooks of AWS and GCP: what they accept, fill in and refuse",
 			"TestPages":                               "README.md and the other pages of docs/tasks, followed literally",

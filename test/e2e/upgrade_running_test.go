@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// running is a clusterctl-x that is at work.
+// running is a program that is at work, mostly clusterctl-x.
 type running struct {
 	cmd            *exec.Cmd
 	stdout, stderr buffer
@@ -39,8 +39,21 @@ func (b *buffer) String() string {
 // begin starts clusterctl-x and does not wait for its end.
 func begin(t *testing.T, args ...string) *running {
 	t.Helper()
-	r := &running{cmd: exec.CommandContext(t.Context(), everyone.cli, args...), ended: make(chan struct{})}
+	r := newRunning(t, everyone.cli, args...)
+	r.start(t)
+	return r
+}
+
+// newRunning is a program that is to be started, and ends with the test at the latest.
+func newRunning(t *testing.T, program string, args ...string) *running {
+	t.Helper()
+	r := &running{cmd: exec.CommandContext(t.Context(), program, args...), ended: make(chan struct{})}
 	r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = everyone.environment(), &r.stdout, &r.stderr
+	return r
+}
+
+func (r *running) start(t *testing.T) {
+	t.Helper()
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +61,9 @@ func begin(t *testing.T, args ...string) *running {
 		defer close(r.ended)
 		_ = r.cmd.Wait() // its exit code is the result
 	}()
-	return r
 }
 
-// until waits until clusterctl-x has said something on stderr.
+// until waits until the program has said something on stderr.
 func (r *running) until(t *testing.T, text string) {
 	t.Helper()
 	until(t, "it says "+text, func(context.Context) bool {
@@ -83,7 +95,7 @@ func (r *running) signal(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// end waits until clusterctl-x has ended.
+// end waits until the program has ended.
 func (r *running) end(t *testing.T) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), longest, errors.New("it did not end"))
