@@ -10,6 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // generate makes the content of the schema's file. types is the directory of
@@ -27,15 +28,19 @@ func generate(types string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return format(root)
+	common, err := json.Marshal(root)
+	if err != nil {
+		return nil, fmt.Errorf("write the schema as JSON: %w", err)
+	}
+	return providers.BuiltIn().AddTo(common)
 }
 
-// kinds are the types of the documents of a file, in the order of Config.
+// kinds are the types of the documents that every file may have, in the order of Config.
 func kinds() []reflect.Type {
 	config := reflect.TypeFor[v1alpha1.Config]()
 	var kinds []reflect.Type
 	for i := range config.NumField() {
-		if t := config.Field(i).Type; t.Kind() == reflect.Pointer {
+		if t := config.Field(i).Type; t.Kind() == reflect.Pointer && t != reflect.TypeFor[*v1alpha1.InfrastructureConfig]() {
 			kinds = append(kinds, t.Elem())
 		}
 	}
@@ -67,6 +72,11 @@ func build(comments comments, ignored []ignoredField) (*jsonschema.Schema, error
 		if err := field.addTo(root.Definitions); err != nil {
 			return nil, err
 		}
+	}
+	for _, scalar := range []reflect.Type{reflect.TypeFor[v1alpha1.Duration](), reflect.TypeFor[v1alpha1.KubernetesVersion]()} {
+		definition := scalarSchema(scalar) // for the documents of providers
+		widenScalar(definition)
+		root.Definitions[scalar.Name()] = definition
 	}
 	return root, nil
 }
@@ -105,7 +115,10 @@ func defineReferences(definitions jsonschema.Definitions) {
 		definitions[name] = &definition
 		property.Ref = reference(name)
 	}
-	refer(spec.Value("datacenterRef"), "DatacenterRef", v1alpha1.InMemoryKind, v1alpha1.DockerKind)
+	refer(spec.Value("datacenterRef"), "DatacenterRef") // the kinds are those of the providers
+	for _, part := range []string{"ControlPlaneConfiguration", "WorkerNodeGroupConfiguration"} {
+		refer(definitions[part].Properties.Value("machineGroupRef"), "MachineGroupRef")
+	}
 	refer(spec.Value("identityProviderRefs").Items, "IdentityProviderRef", v1alpha1.OIDCKind, v1alpha1.AWSIamKind)
 	delete(definitions, "Ref")
 }

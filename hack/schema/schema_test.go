@@ -20,7 +20,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 const types = "../../pkg/api/v1alpha1"
@@ -72,13 +74,21 @@ func TestSchemaOfBundlesTakesThem(t *testing.T) {
 // TestKindsAreThoseOfTheDecoder compares with what the decoder says there are.
 func TestKindsAreThoseOfTheDecoder(t *testing.T) {
 	t.Parallel()
+	var schema struct {
+		OneOf []struct {
+			Ref string `json:"$ref"`
+		} `json:"oneOf"`
+	}
+	if err := json.Unmarshal(config.SpecSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
 	var quoted []string
-	for _, kind := range kinds() {
-		quoted = append(quoted, `"`+kind.Name()+`"`)
+	for _, kind := range schema.OneOf {
+		quoted = append(quoted, `"`+strings.TrimPrefix(kind.Ref, reference(""))+`"`)
 	}
 	slices.Sort(quoted)
 	want := "file:1: kind: Unsupported value: \"None\": supported values: " + strings.Join(quoted, ", ")
-	got := v1alpha1.Decode("file", []byte("kind: None\n")).Problems.Error()
+	got := providers.BuiltIn().Decode("file", []byte("kind: None\n")).Problems.Error()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kinds (-schema +decoder):\n%s", diff)
 	}
@@ -143,16 +153,16 @@ func validFiles(t *testing.T) map[string][]byte {
 		}
 		files[path] = data
 	}
-	templates, err := templater.Parse(config.Samples, "samples/clusterconfig.yaml.tmpl")
+	bundles, err := versionsbundle.Parse("bundles.yaml", config.Bundles)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{v1alpha1.InMemoryKind, v1alpha1.DockerKind} {
-		text, err := templates.Render("clusterconfig.yaml.tmpl", struct{ Name, Kind, Version string }{"prod", kind, "1.34"})
+	for name, provider := range providers.BuiltIn() {
+		text, err := manifests.Sample("prod", provider, bundles)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files["clusterconfig with "+kind] = text
+		files["clusterconfig of "+name] = text
 	}
 	return files
 }

@@ -124,7 +124,9 @@ func Admission(config *v1alpha1.Config, err error) error {
 // Use is the use of a ClusterClass by the spec of a cluster.
 type Use struct {
 	Config *v1alpha1.Config
-	Class  topology.Class
+	// Provider is the name of the one that the spec names; empty where it names none.
+	Provider string
+	Class    topology.Class
 }
 
 // Check checks the spec, and the Cluster that is rendered from it, against the class.
@@ -157,7 +159,7 @@ func (u Use) CheckAccepted(ctx context.Context, cluster *clusterv1.Cluster) erro
 
 // checkVariables checks the variables of a Cluster; said are the errors of their schemas.
 func (u Use) checkVariables(cluster *clusterv1.Cluster, said field.ErrorList) error {
-	return validations.Class(u.Config, u.Class.ClusterClass, u.Class.Annotations[manifests.ProviderAnnotation], variablesOf(cluster), said)
+	return validations.Class(u.Config, u.Provider, u.Class.ClusterClass, u.Class.Annotations[manifests.ProviderAnnotation], variablesOf(cluster), said)
 }
 
 // checkGenerates checks that Cluster API can make anything of the Cluster.

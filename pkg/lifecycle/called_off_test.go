@@ -9,6 +9,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -24,7 +25,7 @@ workerNodeGroupConfigurations: [{name: md-0, count: 3, kubernetesVersion: "1.32"
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Spec{data: []byte(text), Config: v1alpha1.Decode("c.yaml", []byte(text)), bundles: bundles}
+	s := Spec{data: []byte(text), Config: providers.BuiltIn().Decode("c.yaml", []byte(text)), providers: providers.BuiltIn(), bundles: bundles}
 	old, newer := v1alpha1.MustParseVersion("v1.32.13"), v1alpha1.MustParseVersion("v1.33.13")
 	var rendered []string
 	planned := func(former []string) plan.Plan {

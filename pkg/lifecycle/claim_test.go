@@ -9,6 +9,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -20,7 +21,7 @@ func TestPlanOfClaimedGroup(t *testing.T) {
 	bundles := fewBundles(t)
 	specOf := func(version string) Spec {
 		text := stagesSpec(version, "{name: md-0}")
-		return Spec{data: []byte(text), Config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
+		return Spec{data: []byte(text), Config: providers.BuiltIn().Decode("prod.yaml", []byte(text)), providers: providers.BuiltIn(), bundles: bundles}
 	}
 	const label = "md-0: MachineDeployment/prod-md-0 metadata.labels.clusterctl-x.io/worker-node-group: md-0 (added)"
 	const commands = `md-0: MachineDeployment/prod-md-0 KubeadmConfigTemplate spec.template.spec.preKubeadmCommands: ["echo hello"] (removed), replaces machines`

@@ -9,7 +9,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -67,7 +66,7 @@ func RenderClass(class manifests.Class, bundles *versionsbundle.Bundles) ([]temp
 }
 
 func renderClass(class manifests.Class, bundles *versionsbundle.Bundles, used []v1alpha1.Version) ([]templater.Object, error) {
-	class.Releases = bundles.Usable(providers.BuiltIn()[class.Provider].Needs(), used)
+	class.Releases = bundles.Usable(class.Provider.Needs(), used)
 	versions := make([]string, len(class.Releases))
 	for i, release := range class.Releases {
 		versions[i] = release.Version.String()

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // TestOtherClassOfPinnedGroup: a cluster becomes one of another class while a group is
@@ -95,7 +96,7 @@ prod.yaml:8: spec.workerNodeGroupConfigurations[1].class: Invalid value: "defaul
 			t.Parallel()
 			after := managedSpec(t, test.class, bundles, "", test.groups)
 			text := strings.NewReplacer("name: inmemory}", "name: "+test.class.Name+"}", `"1.33"`, `"`+test.version+`"`).Replace(string(after.data))
-			after.data, after.Config = []byte(text), v1alpha1.Decode("prod.yaml", []byte(text))
+			after.data, after.Config = []byte(text), providers.BuiltIn().Decode("prod.yaml", []byte(text))
 			p, err := pinnedOf(t, managedSpec(t, class, bundles, "", pinned), "md-1").plan(t.Context(), after)
 			if test.refused != "" {
 				if diff := cmp.Diff(test.refused, fmt.Sprint(err)); diff != "" {

@@ -89,7 +89,7 @@ func (*directMode) dryRun(_ plan.Plan, states []engine.Objects) ([]*unstructured
 }
 
 func (m *directMode) missing(p plan.Plan) []plan.Finding {
-	return validations.MissingArtifacts(m.resolved.Config, p, m.spec.bundles)
+	return validations.MissingArtifacts(m.resolved, p, m.spec.bundles)
 }
 
 // drive leaves all steps to clusterctl-x.

@@ -11,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -20,11 +21,11 @@ func Example() {
 	client := must(management.Connect(ctx, must(clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))), management.Options{}))
 	service := lifecycle.New(client, lifecycle.Options{Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning:", text) }})
 
-	before := must(service.PlanCreation(ctx, lifecycle.ReadSpec("old.yaml", must(os.ReadFile("old.yaml")), bundles)))
+	before := must(service.PlanCreation(ctx, lifecycle.ReadSpec("old.yaml", must(os.ReadFile("old.yaml")), providers.BuiltIn(), bundles)))
 	must(service.Create(ctx, before, lifecycle.CreateOptions{}))
 	must(service.WaitReady(ctx, before.Key, nil))
 
-	upgrade := must(service.PlanUpgrade(ctx, lifecycle.ReadSpec("new.yaml", must(os.ReadFile("new.yaml")), bundles), lifecycle.UpgradeOptions{}))
+	upgrade := must(service.PlanUpgrade(ctx, lifecycle.ReadSpec("new.yaml", must(os.ReadFile("new.yaml")), providers.BuiltIn(), bundles), lifecycle.UpgradeOptions{}))
 	must(upgrade, service.Preflight(ctx, upgrade, lifecycle.PreflightOptions{}))
 	must(upgrade, service.Upgrade(ctx, upgrade, lifecycle.RunOptions{}))
 	fmt.Println(upgrade.Key, "is at", upgrade.Plan.To.ControlPlane)

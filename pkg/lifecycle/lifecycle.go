@@ -25,6 +25,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -35,6 +36,8 @@ type Options struct {
 	// Bundles resolve the versions of clusters whose file is not at hand, from their
 	// records.
 	Bundles *versionsbundle.Bundles
+	// Providers of these clusters.
+	Providers providers.Set
 	// Command is what the history of a cluster calls the runs of this Service, such as
 	// "apply"; empty for the name of the use case.
 	Command string

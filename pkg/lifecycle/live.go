@@ -86,7 +86,7 @@ func (s *Service) observe(ctx context.Context, spec Spec, about scope) (Spec, cu
 		return spec, current{}, err
 	}
 	spec.bundles = spec.bundles.With(from.recorded.Releases)
-	from.before = configOf(from.recorded)
+	from.before = configOf(from.recorded, spec.providers)
 	if cluster.Topology == nil {
 		return spec, from, nil
 	}

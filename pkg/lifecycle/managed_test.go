@@ -19,6 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -42,14 +43,14 @@ spec:
 func managedSpec(t *testing.T, class topology.Class, bundles *versionsbundle.Bundles, more, groups string) Spec {
 	t.Helper()
 	text := strings.NewReplacer("MORE", more, "GROUPS", groups).Replace(managedFile)
-	s := Spec{data: []byte(text), Config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles, class: &class}
+	s := Spec{data: []byte(text), Config: providers.BuiltIn().Decode("prod.yaml", []byte(text)), providers: providers.BuiltIn(), bundles: bundles, class: &class}
 	return s
 }
 
 // inMemoryClass is what 'generate clusterclass' writes, as the API server has it.
 func inMemoryClass(t *testing.T, bundles *versionsbundle.Bundles) topology.Class {
 	t.Helper()
-	objects, err := manifests.RenderClass(manifests.Class{Name: "inmemory", Namespace: "fleet", Provider: "inmemory", Releases: bundles.Releases()})
+	objects, err := manifests.RenderClass(manifests.Class{Name: "inmemory", Namespace: "fleet", Provider: providers.BuiltIn()["inmemory"], Releases: bundles.Releases()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
@@ -66,7 +67,7 @@ func TestLastStepIsTheNewFile(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before, after := ReadSpec("from.yaml", []byte(test.from), bundles), ReadSpec("to.yaml", []byte(test.to), bundles)
+			before, after := ReadSpec("from.yaml", []byte(test.from), providers.BuiltIn(), bundles), ReadSpec("to.yaml", []byte(test.to), providers.BuiltIn(), bundles)
 			u, err := PlanBetween(t.Context(), before, after, UpgradeOptions{}, Options{})
 			if err != nil {
 				t.Fatal(err)

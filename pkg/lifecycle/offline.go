@@ -61,7 +61,7 @@ func atStart(s Spec) (request, error) {
 	if err := s.checkOffline(); err != nil {
 		return request{}, err
 	}
-	resolved, err := validations.Create(s.Config, s.bundles, v1alpha1.ClusterVersions{})
+	resolved, err := validations.Create(s.Config, s.providers, s.bundles, v1alpha1.ClusterVersions{})
 	return request{spec: s, resolved: resolved}, err
 }
 

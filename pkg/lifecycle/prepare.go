@@ -250,7 +250,7 @@ func (r request) has(group string) bool {
 func (s Spec) planInput(resolved validations.Resolved, start plan.Start) plan.Input {
 	cluster := resolved.Config.Cluster
 	return plan.Input{
-		Start: start, Target: target(resolved, start), Releases: s.releases().Offered(validations.Needs(resolved.Config)),
+		Start: start, Target: target(resolved, start), Releases: s.releases().Offered(validations.Needs(resolved.Config, resolved.Provider)),
 		Policy: validations.Policy(cluster), Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
 	}
 }

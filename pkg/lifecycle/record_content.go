@@ -6,6 +6,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -21,7 +22,7 @@ func (p Upgrade) record(before management.Record) management.Record {
 	if len(p.scope.Groups) > 0 && !before.Versions.ControlPlane.IsZero() {
 		return p.recordGroups(before, releases.Releases())
 	}
-	record := management.Record{Spec: before.Spec, Cluster: outlineOf(before), Versions: p.Plan.To, From: p.Plan.From, Plan: before.Plan, Releases: releases.Releases(), Runs: before.Runs}
+	record := management.Record{Spec: before.Spec, Cluster: outlineOf(before, p.spec.providers), Versions: p.Plan.To, From: p.Plan.From, Plan: before.Plan, Releases: releases.Releases(), Runs: before.Runs}
 	if sameVersions(before.Versions, record.Versions) {
 		record.From = before.From // of the run that began it
 	}
@@ -37,7 +38,7 @@ func (p Upgrade) record(before management.Record) management.Record {
 // recordGroups changes the entries of the record for the groups of the upgrade. Another
 // run may work on other groups at the same time.
 func (p Upgrade) recordGroups(record management.Record, releases []versionsbundle.Release) management.Record {
-	record.Cluster = outlineOf(record)
+	record.Cluster = outlineOf(record, p.spec.providers)
 	if record.From.ControlPlane.IsZero() {
 		record.From.ControlPlane = record.Versions.ControlPlane
 	}
@@ -138,12 +139,12 @@ func outline(cluster *v1alpha1.Cluster) *v1alpha1.Cluster {
 }
 
 // outlineOf is the outline of the spec that was last applied; nil where it is not known.
-func outlineOf(record management.Record) *v1alpha1.Cluster {
+func outlineOf(record management.Record, known providers.Set) *v1alpha1.Cluster {
 	if record.Cluster != nil || record.Spec == "" {
 		return record.Cluster
 	}
 	// Of an older clusterctl-x, which wrote the file alone.
-	config := v1alpha1.Decode("the record", []byte(record.Spec))
+	config := known.Decode("the record", []byte(record.Spec))
 	if config.Cluster == nil || len(config.Problems) > 0 {
 		return nil // it read other fields
 	}
@@ -152,14 +153,10 @@ func outlineOf(record management.Record) *v1alpha1.Cluster {
 
 // configOf is the outline of the spec that was last applied, as planning takes it; nil
 // where it is not known.
-func configOf(record management.Record) *v1alpha1.Config {
-	cluster := outlineOf(record)
+func configOf(record management.Record, known providers.Set) *v1alpha1.Config {
+	cluster := outlineOf(record, known)
 	if cluster == nil {
 		return nil
 	}
-	config := &v1alpha1.Config{Cluster: cluster}
-	if cluster.Spec.DatacenterRef.Kind == v1alpha1.DockerKind {
-		config.Docker = &v1alpha1.DockerDatacenterConfig{}
-	}
-	return config
+	return &v1alpha1.Config{Cluster: cluster}
 }

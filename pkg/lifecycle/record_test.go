@@ -10,6 +10,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // TestContinues: an upgrade is continued where something that it began with has moved,
@@ -83,7 +84,7 @@ kind: DockerDatacenterConfig
 metadata: {name: prod}
 spec: {}
 `
-	config := v1alpha1.Decode("prod.yaml", []byte(text))
+	config := providers.BuiltIn().Decode("prod.yaml", []byte(text))
 	if err := config.Problems.OrNil(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ spec: {}
 		return parsed
 	}
 	pinned := version("1.33")
-	want := &v1alpha1.Config{Docker: &v1alpha1.DockerDatacenterConfig{}, Cluster: &v1alpha1.Cluster{
+	want := &v1alpha1.Config{Cluster: &v1alpha1.Cluster{
 		APIVersion: "clusterctl-x.io/v1alpha1", Kind: "Cluster", Metadata: v1alpha1.Meta{Name: "prod", Namespace: "fleet"},
 		Spec: v1alpha1.ClusterSpec{
 			KubernetesVersion:         version("1.34"),
@@ -128,12 +129,12 @@ spec: {}
 		"and changed by a newer one":    {Spec: "other: file", Cluster: record.Cluster},
 		"of a run that was interrupted": {Cluster: record.Cluster},
 	} {
-		if diff := cmp.Diff(want, configOf(record), cmpopts.IgnoreUnexported(v1alpha1.Config{}), cmpopts.EquateComparable(v1alpha1.KubernetesVersion{})); diff != "" {
+		if diff := cmp.Diff(want, configOf(record, providers.BuiltIn()), cmpopts.IgnoreUnexported(v1alpha1.Config{}), cmpopts.EquateComparable(v1alpha1.KubernetesVersion{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", from, diff)
 		}
 	}
 	for from, record := range map[string]management.Record{"no record": {}, "a file that is not understood": {Spec: "kind: Cluster\nunknown: 1\n"}} {
-		if got := configOf(record); got != nil {
+		if got := configOf(record, providers.BuiltIn()); got != nil {
 			t.Errorf("%s: %v", from, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -132,7 +133,7 @@ func TestIllegalUsesOfAClass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			warnings, err := test.check(ReadSpec("cluster.yaml", []byte(strings.NewReplacer(test.edits...).Replace(test.file)), bundles))
+			warnings, err := test.check(ReadSpec("cluster.yaml", []byte(strings.NewReplacer(test.edits...).Replace(test.file)), providers.BuiltIn(), bundles))
 			got := ""
 			for _, warning := range warnings {
 				if !strings.Contains(warning.Text, "has been out of support") { // which time brings

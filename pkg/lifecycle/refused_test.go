@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -99,8 +100,8 @@ func TestIllegalRequests(t *testing.T) {
 			if test.bundles != nil {
 				known = test.bundles
 			}
-			before := ReadSpec("before.yaml", []byte(runningSpec), bundles)
-			after := ReadSpec("refused.yaml", []byte(strings.NewReplacer(test.edits...).Replace(runningSpec)), known)
+			before := ReadSpec("before.yaml", []byte(runningSpec), providers.BuiltIn(), bundles)
+			after := ReadSpec("refused.yaml", []byte(strings.NewReplacer(test.edits...).Replace(runningSpec)), providers.BuiltIn(), known)
 			_, err := PlanBetween(t.Context(), before, after, UpgradeOptions{Scope: test.scope}, Options{})
 			if diff := cmp.Diff(test.want, typed(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
@@ -136,7 +137,7 @@ func TestIllegalPins(t *testing.T) {
 			before, _, _ := strings.Cut(runningSpec, "  - name: md-1")
 			_, after, _ := strings.Cut(runningSpec, "kubernetesVersion: \"1.32\"\n")
 			text := strings.Replace(before, "1.34.1", test.version, 1) + groups + after
-			_, err := ReadSpec("refused.yaml", []byte(text), bundles).CheckUpgrade(UpgradeOptions{})
+			_, err := ReadSpec("refused.yaml", []byte(text), providers.BuiltIn(), bundles).CheckUpgrade(UpgradeOptions{})
 			if diff := cmp.Diff("strictyaml.Problems: "+test.want, typed(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}

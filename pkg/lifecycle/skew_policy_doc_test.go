@@ -14,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -129,7 +130,7 @@ func (r skewRow) spec(t *testing.T) Spec {
 	b.WriteString("  clusterNetwork:\n    pods:\n      cidrBlocks: [192.168.0.0/16]\n    services:\n      cidrBlocks: [10.96.0.0/12]\n")
 	b.WriteString("  datacenterRef:\n    kind: InMemoryDatacenterConfig\n    name: prod\n")
 	data := []byte(b.String())
-	return ReadSpec("cluster.yaml", data, everyMinor(t))
+	return ReadSpec("cluster.yaml", data, providers.BuiltIn(), everyMinor(t))
 }
 
 // skewMachines splits "1.31, 5 machines"; there are three where none are told.

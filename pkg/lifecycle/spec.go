@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -27,16 +28,17 @@ type Spec struct {
 	// among its Problems, and is reported together with the findings of the rules.
 	Config *v1alpha1.Config
 
-	data    []byte
-	bundles *versionsbundle.Bundles
+	data      []byte
+	providers providers.Set
+	bundles   *versionsbundle.Bundles
 	// class is the ClusterClass that the file names; nil as long as no management
 	// cluster was asked for it.
 	class *topology.Class
 }
 
 // ReadSpec decodes the content of a file, which people know by its name.
-func ReadSpec(name string, data []byte, bundles *versionsbundle.Bundles) Spec {
-	return Spec{Name: name, data: data, Config: v1alpha1.Decode(name, data), bundles: bundles}
+func ReadSpec(name string, data []byte, known providers.Set, bundles *versionsbundle.Bundles) Spec {
+	return Spec{Name: name, data: data, Config: known.Decode(name, data), providers: known, bundles: bundles}
 }
 
 // Validate checks everything that can be known of a new cluster without a management
@@ -100,9 +102,9 @@ func (s Spec) releases() *versionsbundle.Bundles {
 
 // resolve checks the spec and resolves its versions on a cluster that has some already.
 func (s Spec) resolve(running v1alpha1.ClusterVersions) (validations.Resolved, error) {
-	resolved, err := validations.Create(s.Config, s.releases(), running)
-	if err == nil && s.managed() {
-		_, err = s.render(resolved, "") // says which variables are given twice
+	resolved, err := validations.Create(s.Config, s.providers, s.releases(), running)
+	if err == nil && (s.managed() || len(s.Config.Machines) > 0) {
+		_, err = s.render(resolved, "") // says which variables or settings are given twice
 	}
 	return resolved, s.byClass(err)
 }
@@ -112,6 +114,7 @@ func (s Spec) resolve(running v1alpha1.ClusterVersions) (validations.Resolved, e
 func (s Spec) render(resolved validations.Resolved, namespace string) ([]templater.Object, error) {
 	objects, err := manifests.Render(manifests.Input{
 		Config:    resolved.Config,
+		Provider:  resolved.Provider,
 		Versions:  resolved.Versions,
 		Set:       resolved.Set,
 		Namespace: cmp.Or(resolved.Config.Cluster.Metadata.Namespace, namespace),
@@ -134,7 +137,9 @@ func (s Spec) withClass(ctx context.Context, c *management.Client, namespace str
 }
 
 // use is the use of the class that was added.
-func (s Spec) use() clusterclass.Use { return clusterclass.Use{Config: s.Config, Class: *s.class} }
+func (s Spec) use() clusterclass.Use {
+	return clusterclass.Use{Config: s.Config, Provider: s.providers.Of(s.Config.Cluster).Name, Class: *s.class}
+}
 
 // byClass returns an error of resolving the spec, attributed to the class once that is
 // known.

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -112,7 +113,7 @@ func stagesSpecOf(t *testing.T, version, groups string) Spec {
 	t.Helper()
 	bundles := fewBundles(t)
 	text := stagesSpec(version, groups)
-	return Spec{data: []byte(text), Config: v1alpha1.Decode("prod.yaml", []byte(text)), bundles: bundles}
+	return Spec{data: []byte(text), Config: providers.BuiltIn().Decode("prod.yaml", []byte(text)), providers: providers.BuiltIn(), bundles: bundles}
 }
 
 // liveAt are the objects of a cluster that was made at v1.31.9, whose versions were

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
@@ -69,7 +73,7 @@ func Preflights() []string {
 // cluster, and returns the warnings about it. A release that the bundles lack may be in
 // the record of the cluster.
 func (s Spec) CheckUpgrade(o UpgradeOptions) ([]strictyaml.Warning, error) {
-	resolved, err := validations.Create(s.Config, s.releases(), v1alpha1.ClusterVersions{})
+	resolved, err := validations.Create(s.Config, s.providers, s.releases(), v1alpha1.ClusterVersions{})
 	if err != nil && !versionsbundle.OnlyMissing(err) {
 		return resolved.Warnings, err
 	}
@@ -136,9 +140,24 @@ func atTheEnd(hold *state.Hold) bool {
 	return hold != nil && (hold.Point == state.AfterWorkers || hold.Point == state.AfterUpgrade)
 }
 
+// machineTemplates returns the kinds of templates that the machines are made from, sorted.
+func (p Upgrade) machineTemplates() []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, objects := range p.States {
+		for _, object := range objects.All() {
+			kind := object.GroupVersionKind().GroupKind()
+			if changes.IsTemplate(kind.Kind) && kind.Group != bootstrapv1.GroupVersion.Group && !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	slices.SortFunc(kinds, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
+	return kinds
+}
+
 // Preflight checks for problems of an upgrade, and writes nothing.
 func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) error {
-	options := management.PreflightOptions{Known: p.execution.missing(p.Plan), Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Planning: o.Planning, Warn: s.warn}
+	options := management.PreflightOptions{Known: p.execution.missing(p.Plan), Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Planning: o.Planning, Warn: s.warn, MachineTemplates: p.machineTemplates()}
 	if err := s.client.Preflight(ctx, p.from.state, p.Plan, options); err != nil {
 		return err
 	}

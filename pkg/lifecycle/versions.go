@@ -7,9 +7,12 @@ import (
 
 // Versions returns the versions of Kubernetes that clusters can have, by minor, with what
 // each of them lacks for a provider.
-func Versions(bundles *versionsbundle.Bundles) []versionsbundle.Minor {
+func Versions(known providers.Set, bundles *versionsbundle.Bundles) []versionsbundle.Minor {
 	needs := map[string]versionsbundle.Needs{}
-	for name, provider := range providers.BuiltIn() {
+	for name, provider := range known {
+		if provider.Spec.Machine.Kind != "" {
+			continue // the documents have the images
+		}
 		needs[name] = provider.Needs()
 	}
 	return bundles.Minors(needs)

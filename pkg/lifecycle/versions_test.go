@@ -38,7 +38,7 @@ spec:
 apiVersion: clusterctl-x.io/v1alpha1
 kind: %s
 metadata: {name: prod}
-`, minor, groups, kind, kind), bundles)
+`, minor, groups, kind, kind), providers.BuiltIn(), bundles)
 		r, err := spec.Validate()
 		switch {
 		case err != nil && strings.Contains(err.Error(), "has no download of it"):
@@ -50,9 +50,12 @@ metadata: {name: prod}
 	}
 	listed, got := map[string]string{}, map[string]string{}
 	older := ""
-	for _, minor := range lifecycle.Versions(bundles) {
+	for _, minor := range lifecycle.Versions(providers.BuiltIn(), bundles) {
 		for provider, of := range providers.BuiltIn() {
 			kind := of.Spec.Datacenter.Kind
+			if of.Spec.Machine.Kind != "" {
+				continue // its documents have the images
+			}
 			name := provider + " " + minor.Minor.String()
 			listed[name], got[name] = minor.Default[provider].String(), resolved(kind, minor.Minor.String(), "{name: a, count: 1}")
 			if older == "" {

@@ -81,12 +81,13 @@ func (s *Service) lastApplied(ctx context.Context, key types.NamespacedName) (la
 	if err != nil {
 		return lastApplied{}, err
 	}
-	config := configOf(record)
+	known := s.options.Providers
+	config := configOf(record, known)
 	if config == nil || record.Versions.ControlPlane.IsZero() {
 		return lastApplied{}, nil
 	}
-	spec := Spec{Config: config, bundles: s.options.Bundles.With(record.Releases)}
-	k := lastApplied{resolved: validations.Resolved{Config: config, Versions: record.Versions}, spec: spec, plan: record.Plan, server: s.live(key)}
+	spec := Spec{Config: config, providers: known, bundles: s.options.Bundles.With(record.Releases)}
+	k := lastApplied{resolved: validations.Resolved{Config: config, Provider: known.Of(config.Cluster), Versions: record.Versions}, spec: spec, plan: record.Plan, server: s.live(key)}
 	if spec.managed() {
 		// Without its class nothing can be told of the path, and all else can.
 		class, exists, err := s.client.ClassAlone(ctx, clusterclass.Key(config, key.Namespace))

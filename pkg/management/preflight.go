@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -69,6 +70,8 @@ type PreflightOptions struct {
 	// Restored are parts that get no machine for want of a template that the upgrade
 	// creates again.
 	Restored []string
+	// MachineTemplates are the kinds of templates that machines are made from.
+	MachineTemplates []schema.GroupKind
 	// Planning is true where another user may be the one who upgrades. The privileges of
 	// one who may not lock the cluster are not checked.
 	Planning bool
@@ -83,7 +86,7 @@ func (c *Client) Preflight(ctx context.Context, cluster state.Cluster, p plan.Pl
 	checks := map[string]func() ([]string, error){
 		CheckClusterAPI: func() ([]string, error) { return c.clusterAPITooOld() },
 		CheckPrivileges: func() ([]string, error) {
-			return c.missingForUpgrade(ctx, key.Namespace, privilegesFor(cluster, p), options)
+			return c.missingForUpgrade(ctx, key.Namespace, privilegesFor(cluster, p, options.MachineTemplates), options)
 		},
 		CheckPaused: func() ([]string, error) { return paused(cluster, p), nil },
 		CheckHealth: func() ([]string, error) {

@@ -8,8 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/openapi"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/contract"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -21,15 +23,16 @@ type privilege struct {
 	verbs           []string
 }
 
-// privilegesFor returns the privileges that an upgrade of the cluster by a plan needs.
-func privilegesFor(cluster state.Cluster, p plan.Plan) []privilege {
+// privilegesFor returns the privileges that an upgrade of the cluster by a plan needs, whose
+// machines are made from templates of these kinds.
+func privilegesFor(cluster state.Cluster, p plan.Plan, machineTemplates []schema.GroupKind) []privilege {
 	switch detached := p.NextDetached(0) < len(p.Steps); {
 	case cluster.Topology != nil && !detached:
 		return managedPrivileges()
 	case cluster.Topology != nil:
-		return append(upgradePrivileges(), privilege{"cluster.x-k8s.io", "clusterclasses", []string{"get", "list"}})
+		return append(upgradePrivileges(machineTemplates), privilege{"cluster.x-k8s.io", "clusterclasses", []string{"get", "list"}})
 	}
-	return upgradePrivileges()
+	return upgradePrivileges(machineTemplates)
 }
 
 // managedPrivileges returns the privileges for clusters from a ClusterClass.
@@ -50,9 +53,9 @@ func managedPrivileges() []privilege {
 	}
 }
 
-func upgradePrivileges() []privilege {
+func upgradePrivileges(machineTemplates []schema.GroupKind) []privilege {
 	watch := []string{"get", "list", "watch"}
-	return []privilege{
+	privileges := []privilege{
 		{"cluster.x-k8s.io", "clusters", append(watch, "patch")},
 		{"cluster.x-k8s.io", "machinedeployments", append(watch, "create", "patch", "delete")},
 		{"cluster.x-k8s.io", "machinesets", watch},
@@ -63,12 +66,20 @@ func upgradePrivileges() []privilege {
 		{"controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", append(watch, "patch")},
 		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigtemplates", []string{"get", "list", "create", "patch", "delete"}},
 		{"bootstrap.cluster.x-k8s.io", "kubeadmconfigs", []string{"list"}},
-		{"infrastructure.cluster.x-k8s.io", "devmachinetemplates", []string{"get", "list", "create", "patch", "delete"}},
-		{"infrastructure.cluster.x-k8s.io", "devmachines", []string{"list"}},
 		{"coordination.k8s.io", "leases", []string{"get", "list", "create", "update"}},
 		{"", "secrets", []string{"get", "create", "patch"}},
 		{"", "configmaps", []string{"get", "list", "create", "patch", "delete"}},
 	}
+	for _, kind := range machineTemplates {
+		privileges = append(privileges, privilege{kind.Group, resourceOf(kind), []string{"get", "list", "create", "patch", "delete"}})
+	}
+	return privileges
+}
+
+// resourceOf returns the resource of a kind, as Cluster API finds it: the name of its
+// CustomResourceDefinition begins with it.
+func resourceOf(kind schema.GroupKind) string {
+	return strings.TrimSuffix(contract.CalculateCRDName(kind.Group, kind.Kind), "."+kind.Group)
 }
 
 // missingForUpgrade returns which privileges for an upgrade are missing. Where it is only

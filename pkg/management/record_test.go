@@ -30,6 +30,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -430,7 +431,7 @@ func TestRecordSize(t *testing.T) {
 			name, i%50+1, release.Version, i*13%97, i*7919%10007, i*13%97)
 		versions.WorkerNodeGroups[name] = release.Version
 	}
-	config := v1alpha1.Decode("large.yaml", []byte(spec.String()))
+	config := providers.BuiltIn().Decode("large.yaml", []byte(spec.String()))
 	for kind, content := range map[string]any{
 		"ConfigMap": Record{Cluster: config.Cluster, Versions: versions, From: versions, Releases: releases},
 		"Secret":    recordFile{Spec: spec.String()},

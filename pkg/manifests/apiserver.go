@@ -37,7 +37,7 @@ func (r renderer) apiServer(version v1alpha1.Version) (bootstrapv1.APIServer, []
 		args["service-account-issuer"] = spec.PodIAMConfig.ServiceAccountIssuer
 	}
 	server := bootstrapv1.APIServer{
-		CertSANs: slices.Concat(r.provider.Node(version).CertSANs, spec.ControlPlaneConfiguration.CertSANs),
+		CertSANs: slices.Concat(r.Provider.Node(version).CertSANs, spec.ControlPlaneConfiguration.CertSANs),
 	}
 	var files []bootstrapv1.File
 	if policy := spec.ControlPlaneConfiguration.AuditPolicyContent; policy != "" {

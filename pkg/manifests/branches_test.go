@@ -50,20 +50,17 @@ func TestGoldenFilesReachEveryBranch(t *testing.T) {
 // falls reports whether rendering with these templates goes into the trap.
 func falls(t *testing.T, input Input, templates map[string]string) bool {
 	t.Helper()
-	provider, err := providerOf(input.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	fsys := fstest.MapFS{}
 	for name, text := range templates {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	if provider.Known() {
-		if provider.Files, err = fs.Sub(fsys, "providers/"+provider.Name); err != nil {
+	if input.Provider.Known() {
+		var err error
+		if input.Provider.Files, err = fs.Sub(fsys, "providers/"+input.Provider.Name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := newRenderer(input, provider, fsys)
+	r, err := newRenderer(input, fsys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +156,9 @@ func TestStringsEnterTemplatesThroughQuote(t *testing.T) {
 	unquoted := map[string][]string{
 		"templates/control-plane.yaml.tmpl":     {"{{.Replicas}}"}, // an int
 		"templates/worker-node-group.yaml.tmpl": {"{{.Replicas}}"}, // an int
+		// The whole of these is decoded as YAML.
+		"providers/clusterapi/control-plane-annotations.yaml.tmpl": {"{{toYaml (index . \"annotations\")}}"},
+		"providers/clusterapi/kubeadm.yaml.tmpl":                   {"{{toYaml .}}"},
 		// Cluster API renders this one on its way to the machine, with a version.
 		"providers/docker/fetch-kubeadm.sh": {"{{.controlPlane.version}}"},
 	}

@@ -25,8 +25,7 @@ const ProviderAnnotation = "clusterctl-x.io/provider"
 // Class says which ClusterClass to make.
 type Class struct {
 	Name, Namespace string
-	// Provider is the name of one of providers.BuiltIn.
-	Provider string
+	Provider        providers.Provider
 	// Releases that clusters of the class may have, oldest first: at least one.
 	Releases []versionsbundle.Release
 	// UpgradePlans names the handler of a runtime extension that Cluster API asks for
@@ -45,11 +44,10 @@ func RenderClass(class Class) ([]templater.Object, error) {
 	if len(class.Releases) > maxVersions {
 		return nil, fmt.Errorf("%d releases are too many: Cluster API allows a ClusterClass %d; use bundles with fewer", len(class.Releases), maxVersions)
 	}
-	provider, known := providers.BuiltIn()[class.Provider]
-	if !known {
-		return nil, fmt.Errorf("there is no provider %q", class.Provider)
+	if machine := class.Provider.Spec.Machine.Kind; machine != "" {
+		return nil, fmt.Errorf("provider %s has documents of kind %s that describe machines, which no class is generated for; name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef", class.Provider.Name, machine)
 	}
-	m := classMaker{Class: class, provider: provider}
+	m := classMaker{Class: class}
 	if err := m.readDefinitions(); err != nil {
 		return nil, err
 	}
@@ -73,7 +71,6 @@ const (
 // classMaker puts a ClusterClass together.
 type classMaker struct {
 	Class
-	provider providers.Provider
 	// rendered is the cluster at each of the releases.
 	rendered  []parts
 	variables []clusterv1.ClusterClassVariable
@@ -107,18 +104,18 @@ spec:
 
 // render returns the parts of a cluster without a class, at a release.
 func (m *classMaker) render(release versionsbundle.Release) (parts, error) {
-	text := fmt.Sprintf(nothingSaid, v1alpha1.APIVersion, release.Version, v1alpha1.DefaultWorkerClass, m.provider.Spec.Datacenter.Kind)
-	config := v1alpha1.Decode("a spec that says nothing", []byte(text))
+	text := fmt.Sprintf(nothingSaid, v1alpha1.APIVersion, release.Version, v1alpha1.DefaultWorkerClass, m.Provider.Spec.Datacenter.Kind)
+	config := (providers.Set{m.Provider.Name: m.Provider}).Decode("a spec that says nothing", []byte(text))
 	if err := config.Problems.OrNil(); err != nil {
 		return parts{}, err
 	}
 	versions := v1alpha1.ClusterVersions{ControlPlane: release.Version, WorkerNodeGroups: map[string]v1alpha1.Version{v1alpha1.DefaultWorkerClass: release.Version}}
-	objects, err := Render(Input{Config: config, Versions: versions, Set: versionsbundle.Set{release.Version: release}, Namespace: m.Namespace})
+	objects, err := Render(Input{Config: config, Provider: m.Provider, Versions: versions, Set: versionsbundle.Set{release.Version: release}, Namespace: m.Namespace})
 	if err != nil {
 		return parts{}, err
 	}
 	var p parts
-	kinds := m.provider.Spec.Infrastructure
+	kinds := m.Provider.Spec.Infrastructure
 	err = errors.Join(
 		one(objects.Cluster, kinds.Cluster, &p.infrastructure), one(objects.ControlPlane, "KubeadmControlPlane", &p.controlPlane),
 		one(objects.ControlPlane, kinds.MachineTemplate, &p.controlPlaneMachine), one(objects.Groups[0].Objects, "KubeadmConfigTemplate", &p.bootstrap),
@@ -157,9 +154,9 @@ func (m *classMaker) readDefinitions() error {
 	if err != nil {
 		return fmt.Errorf("reading the variables of a ClusterClass: %w", err)
 	}
-	own, err := fs.ReadFile(m.provider.Files, providers.ClassFile)
+	own, err := fs.ReadFile(m.Provider.Files, providers.ClassFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have nothing of its own
-		return fmt.Errorf("reading the variables of classes of provider %s: %w", m.provider.Name, err)
+		return fmt.Errorf("reading the variables of classes of provider %s: %w", m.Provider.Name, err)
 	}
 	for _, data := range [][]byte{common, own} {
 		var definitions struct {
@@ -211,7 +208,7 @@ func (m *classMaker) class(infrastructure, controlPlane, controlPlaneMachine, bo
 	class := &clusterv1.ClusterClass{}
 	class.APIVersion, class.Kind = clusterv1.GroupVersion.String(), "ClusterClass"
 	class.Name, class.Namespace = m.Name, m.Namespace
-	class.Annotations = map[string]string{ProviderAnnotation: m.Provider}
+	class.Annotations = map[string]string{ProviderAnnotation: m.Provider.Name}
 	class.Spec.Infrastructure.TemplateRef = reference(infrastructure)
 	class.Spec.ControlPlane.Metadata.Annotations = last.controlPlane.GetAnnotations()
 	class.Spec.ControlPlane.TemplateRef = reference(controlPlane)

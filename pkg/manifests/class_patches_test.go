@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -183,7 +184,7 @@ func TestTemplatesOfAClassAreNamedAfterTheirContent(t *testing.T) {
 	otherTag.Images.Etcd = "registry.k8s.io/etcd:9"
 	names := func(releases ...versionsbundle.Release) []string {
 		var names []string
-		for _, object := range mustRenderClass(t, Class{Name: "docker", Namespace: "default", Provider: "docker", Releases: releases}) {
+		for _, object := range mustRenderClass(t, Class{Name: "docker", Namespace: "default", Provider: providers.BuiltIn()["docker"], Releases: releases}) {
 			names = append(names, object.Kind.Kind+"/"+object.Name)
 		}
 		return names

@@ -2,7 +2,9 @@ package manifests
 
 import (
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -10,34 +12,34 @@ import (
 	caplabels "sigs.k8s.io/cluster-api/util/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
 // clusterObjects are the objects of the cluster as a whole.
 func (r renderer) clusterObjects() ([]templater.Object, error) {
-	cluster, err := r.clusterObject(nil)
+	infrastructure, resources, err := r.infrastructureObjects()
 	if err != nil {
 		return nil, err
 	}
-	infrastructure, err := r.render(providers.InfrastructureTemplate, r.owner(r.cluster()))
+	cluster, err := r.clusterObject(nil, infrastructure.Kind.GroupKind())
 	if err != nil {
 		return nil, err
 	}
 	shared, err := r.sharedObjects()
-	return append([]templater.Object{cluster, infrastructure}, shared...), err
+	return slices.Concat([]templater.Object{cluster}, resources, []templater.Object{infrastructure}, shared), err
 }
 
 // clusterObject returns the Cluster. One with a topology has its parts from a
 // ClusterClass, and one without refers to objects of its own.
-func (r renderer) clusterObject(topology *topologySpec) (templater.Object, error) {
+func (r renderer) clusterObject(topology *topologySpec, infrastructure schema.GroupKind) (templater.Object, error) {
 	spec := r.Config.Cluster.Spec
 	return r.render("cluster.yaml.tmpl", struct {
 		owner
 		ManagementCluster, Pods, Services string
 		Topology                          *topologySpec
+		Infrastructure                    schema.GroupKind
 	}{
-		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology,
+		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology, infrastructure,
 	})
 }
 
@@ -48,7 +50,7 @@ func (r renderer) sharedObjects() ([]templater.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.provider.Node(r.Versions.ControlPlane).FetchKubeadm != "" {
+	if r.Provider.Node(r.Versions.ControlPlane).FetchKubeadm != "" {
 		downloads, err := r.kubeadmDownloads()
 		if err != nil {
 			return nil, err
@@ -64,18 +66,22 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 	if !ok {
 		return nil, fmt.Errorf("no release of %s for the control plane", r.Versions.ControlPlane)
 	}
-	kubeadm, err := r.controlPlaneKubeadm(release)
+	name := r.cluster() + "-" + v1alpha1.ControlPlaneName
+	machine, err := r.machineTemplate(name, true, config.MachineGroupRef, release)
 	if err != nil {
 		return nil, err
 	}
-	name := r.cluster() + "-" + v1alpha1.ControlPlaneName
-	machine, err := r.machineTemplate(name, true, release)
+	kubeadm, err := r.completeKubeadm(r.machineData(machine.Name, true, config.MachineGroupRef, release), config.MachineGroupRef, release, renderer.controlPlaneKubeadm)
+	if err != nil {
+		return nil, err
+	}
+	annotations, err := r.controlPlaneAnnotations()
 	if err != nil {
 		return nil, err
 	}
 	controlPlane, err := r.render("control-plane.yaml.tmpl", struct {
 		owner
-		SimulatedCoreDNS         bool
+		Annotations              map[string]string
 		Replicas                 int
 		Version, MachineTemplate string
 		Strategy                 *controlplanev1.KubeadmControlPlaneRolloutStrategy
@@ -83,10 +89,11 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 		MachineAnnotations       map[string]string
 		Deletion                 *clusterv1.MachineDeletionSpec
 		Kubeadm                  bootstrapv1.KubeadmConfigSpec
+		Infrastructure           schema.GroupKind
 	}{
-		r.owner(r.cluster()), r.provider.Node(release.Version).SimulatedCoreDNS,
+		r.owner(r.cluster()), annotations,
 		config.Replicas(), release.Version.String(), machine.Name,
-		controlPlaneStrategy(config.UpgradeRolloutStrategy), caplabels.GetManagedLabels(config.Labels), config.Annotations, deletion(config.MachineDeletion), kubeadm,
+		controlPlaneStrategy(config.UpgradeRolloutStrategy), caplabels.GetManagedLabels(config.Labels), config.Annotations, deletion(config.MachineDeletion), kubeadm, machine.Kind.GroupKind(),
 	})
 	if err != nil {
 		return nil, err

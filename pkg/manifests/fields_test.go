@@ -18,6 +18,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -43,6 +44,12 @@ func outsideManifests() map[string]string {
 		"Cluster.spec.clusterNetwork.cniConfig.kindnetd":                         "has no fields, and there is no other plugin in its place",
 		"Cluster.spec.upgradePolicy.maxConcurrentWorkerGroups":                   "orders the steps of an upgrade, each of which is rendered alike",
 		"Cluster.spec.upgradePolicy.maxWorkerVersionSkew":                        "decides which versions are valid, and the steps of an upgrade",
+		"ClusterAPIDatacenterConfig.metadata.name":                               "must be that of datacenterRef",
+		"ClusterAPIDatacenterConfig.metadata.namespace":                          "must be the cluster's",
+		"ClusterAPIMachineConfig.metadata.name":                                  "must be that of a machineGroupRef",
+		"ClusterAPIMachineConfig.metadata.namespace":                             "must be the cluster's",
+		"Cluster.spec.controlPlaneConfiguration.machineGroupRef.kind":            "there is one kind with this datacenter",
+		"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef.kind":        "there is one kind with this datacenter",
 		"DockerDatacenterConfig.metadata.namespace":                              "must be the cluster's",
 		"InMemoryDatacenterConfig.metadata.namespace":                            "must be the cluster's",
 	}
@@ -85,12 +92,12 @@ func outcome(t *testing.T, spec, release []byte) (string, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolved, err := validations.Create(v1alpha1.Decode("cluster.yaml", spec), bundles, v1alpha1.ClusterVersions{})
+	resolved, err := validations.Create(providers.BuiltIn().Decode("cluster.yaml", spec), providers.BuiltIn(), bundles, v1alpha1.ClusterVersions{})
 	if err != nil {
 		return err.Error(), false
 	}
 	objects := mustRender(t, Input{
-		Config: resolved.Config, Versions: resolved.Versions, Set: resolved.Set,
+		Config: resolved.Config, Provider: resolved.Provider, Versions: resolved.Versions, Set: resolved.Set,
 		Namespace: "namespace-" + resolved.Config.Cluster.Metadata.Namespace, Downloads: bundles.Releases(),
 	})
 	var warnings strings.Builder
@@ -184,6 +191,8 @@ func others(node *yaml.Node) []*yaml.Node {
 			list.Content = append([]*yaml.Node{first}, node.Content[1:]...)
 			nodes = append(nodes, &list)
 		}
+	case node.Kind == yaml.MappingNode:
+		nodes = append(nodes, &yaml.Node{Kind: yaml.MappingNode})
 	case node.Kind == yaml.ScalarNode:
 		for _, text := range otherTexts(node.Value) {
 			scalar := *node
@@ -198,7 +207,7 @@ func others(node *yaml.Node) []*yaml.Node {
 func otherTexts(text string) []string {
 	others := []string{
 		text + "x", "x" + text, "true", "false", "other", "1.32", "1m", "10.0.0.0/8", "10.0.0.0/9", "fd00:1::/53", "fd00:3::/112", "unix:///run/other/socket",
-		"http://other.example.org:80", "https://10.0.0.99:2379", "us-east-1", "aws-cn", "CRD", "NoExecute", "Reconcile", "ConfigMap", "Secret",
+		"http://other.example.org:80", "https://10.0.0.99:2379", "us-east-1", "aws-cn", "CRD", "NoExecute", "Reconcile", "ConfigMap", "Secret", "OtherTemplate", "v1.33.3", "small", "large",
 	}
 	if number, err := strconv.Atoi(text); err == nil {
 		others = append(others, strconv.Itoa(number+1), strconv.Itoa(number+2), strconv.Itoa(max(0, number-1)))
@@ -218,20 +227,20 @@ func write(t *testing.T, documents []*yaml.Node) []byte {
 	return out.Bytes()
 }
 
-// schema is what is read here of a JSON Schema.
-type schema struct {
-	Ref        string            `json:"$ref"`
-	Defs       map[string]schema `json:"$defs"`
-	Properties map[string]schema `json:"properties"`
-	Items      *schema           `json:"items"`
-	Deprecated bool              `json:"deprecated"`
+// fieldSchema is what is read here of a JSON Schema.
+type fieldSchema struct {
+	Ref        string                 `json:"$ref"`
+	Defs       map[string]fieldSchema `json:"$defs"`
+	Properties map[string]fieldSchema `json:"properties"`
+	Items      *fieldSchema           `json:"items"`
+	Deprecated bool                   `json:"deprecated"`
 }
 
 // schemaFields are the paths of all fields without fields of their own, with
 // the kind in front.
 func schemaFields(t *testing.T) []string {
 	t.Helper()
-	var root schema
+	var root fieldSchema
 	if err := json.Unmarshal(config.SpecSchema, &root); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +254,7 @@ func schemaFields(t *testing.T) []string {
 	return paths
 }
 
-func (s schema) leaves(of schema, path string) []string {
+func (s fieldSchema) leaves(of fieldSchema, path string) []string {
 	for of.Ref != "" || of.Items != nil {
 		if of.Ref != "" {
 			of = s.Defs[strings.TrimPrefix(of.Ref, "#/$defs/")]

@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -44,17 +45,17 @@ func (c goldenCase) input(t testing.TB) Input {
 // resolve makes the input that 'generate manifests' makes of a spec.
 func resolve(t testing.TB, spec, release []byte) Input {
 	t.Helper()
-	config := v1alpha1.Decode("cluster.yaml", spec)
+	config := providers.BuiltIn().Decode("cluster.yaml", spec)
 	bundles, err := versionsbundle.Parse("bundles.yaml", release)
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolved, err := validations.Create(config, bundles, v1alpha1.ClusterVersions{})
+	resolved, err := validations.Create(config, providers.BuiltIn(), bundles, v1alpha1.ClusterVersions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Input{
-		Config: resolved.Config, Versions: resolved.Versions, Set: resolved.Set,
+		Config: resolved.Config, Provider: resolved.Provider, Versions: resolved.Versions, Set: resolved.Set,
 		Namespace: cmp.Or(config.Cluster.Metadata.Namespace, "default"), Downloads: bundles.Releases(),
 	}
 }

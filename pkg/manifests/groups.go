@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	caplabels "sigs.k8s.io/cluster-api/util/labels"
@@ -21,11 +22,11 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 		return nil, fmt.Errorf("no release of %s for group %s", r.Versions.WorkerNodeGroups[group.Name], group.Name)
 	}
 	name := r.cluster() + "-" + group.Name
-	machine, err := r.machineTemplate(name, false, release)
+	machine, err := r.machineTemplate(name, false, group.MachineGroupRef, release)
 	if err != nil {
 		return nil, err
 	}
-	bootstrap, err := r.bootstrapTemplate(name, group, release)
+	bootstrap, err := r.bootstrapTemplate(name, group, machine.Name, release)
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +41,12 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 		Version, BootstrapTemplate, MachineTemplate string
 		FailureDomain                               string
 		Deletion                                    *clusterv1.MachineDeletionSpec
+		Infrastructure                              schema.GroupKind
 	}{
 		r.owner(name), group.Name, r.groupAnnotations(group, release.Version),
 		group.AutoscalingConfiguration != nil, group.Replicas(),
 		workerStrategy(group.UpgradeRolloutStrategy), caplabels.GetManagedLabels(group.Labels), group.Annotations,
-		release.Version.String(), bootstrap.Name, machine.Name, failureDomain(group), deletion(group.MachineDeletion),
+		release.Version.String(), bootstrap.Name, machine.Name, failureDomain(group), deletion(group.MachineDeletion), machine.Kind.GroupKind(),
 	})
 	if err != nil {
 		return nil, err
@@ -55,8 +57,11 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 	return append([]templater.Object{machine, bootstrap, deployment}, check...), err
 }
 
-func (r renderer) bootstrapTemplate(name string, group v1alpha1.WorkerNodeGroupConfiguration, release versionsbundle.Release) (templater.Object, error) {
-	kubeadm, err := r.groupKubeadm(group, release)
+func (r renderer) bootstrapTemplate(name string, group v1alpha1.WorkerNodeGroupConfiguration, machine string, release versionsbundle.Release) (templater.Object, error) {
+	data := r.machineData(machine, false, group.MachineGroupRef, release)
+	kubeadm, err := r.completeKubeadm(data, group.MachineGroupRef, release, func(r renderer, release versionsbundle.Release) (bootstrapv1.KubeadmConfigSpec, error) {
+		return r.groupKubeadm(group, release)
+	})
 	if err != nil {
 		return templater.Object{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 )
 
@@ -20,6 +21,8 @@ const secureCipherSuites = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
 // programs are arguments of the programs that kubeadm starts.
 type programs struct {
 	apiServer, controllerManager, scheduler, etcd, kubelet []bootstrapv1.Arg
+	// imagePullPolicy of kubeadm: there must be one.
+	imagePullPolicy corev1.PullPolicy
 }
 
 // hardened are the arguments that EKS Anywhere gives these programs always.
@@ -27,8 +30,9 @@ func hardened() programs {
 	server := arguments(map[string]string{"profiling": "false", tlsCipherSuites: secureCipherSuites})
 	return programs{
 		apiServer: server, controllerManager: server, scheduler: server,
-		etcd:    arguments(map[string]string{etcdCipherSuites: secureCipherSuites}),
-		kubelet: arguments(map[string]string{"anonymous-auth": "false", "read-only-port": "0", tlsCipherSuites: secureCipherSuites}),
+		etcd:            arguments(map[string]string{etcdCipherSuites: secureCipherSuites}),
+		imagePullPolicy: corev1.PullIfNotPresent, // kubeadm's default
+		kubelet:         arguments(map[string]string{"anonymous-auth": "false", "read-only-port": "0", tlsCipherSuites: secureCipherSuites}),
 	}
 }
 

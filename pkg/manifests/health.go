@@ -51,7 +51,7 @@ func (r renderer) healthCheck(name string, check *v1alpha1.MachineHealthCheck, m
 // decidesHealth reports whether a spec sets the health check of a part in a topology. A
 // spec without one, and with a user's own ClusterClass, leaves it to the class.
 func (r renderer) decidesHealth(check *v1alpha1.MachineHealthCheck) bool {
-	return check != nil || r.provider.Known()
+	return check != nil || r.Provider.Known()
 }
 
 // ofControlPlane returns the health check of a control plane in a topology. The zero

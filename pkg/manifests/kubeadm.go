@@ -101,7 +101,7 @@ func (r renderer) groupKubeadm(group v1alpha1.WorkerNodeGroupConfiguration, rele
 	if err != nil {
 		return spec, err
 	}
-	if script := r.provider.Node(release.Version).FetchKubeadm; script != "" {
+	if script := r.Provider.Node(release.Version).FetchKubeadm; script != "" {
 		spec.Files = append(spec.Files,
 			secretFile(kubeadmDownloads, "0644", r.kubeadmDownloadsName(), "downloads"),
 			bootstrapv1.File{Path: fetchKubeadm, Owner: "root:root", Permissions: "0755", ContentFormat: bootstrapv1.FileContentFormatTemplate, Content: script},
@@ -115,10 +115,10 @@ func (r renderer) groupKubeadm(group v1alpha1.WorkerNodeGroupConfiguration, rele
 // joins.
 func (r renderer) machineKubeadm(p part) (bootstrapv1.KubeadmConfigSpec, error) {
 	var spec bootstrapv1.KubeadmConfigSpec
-	node := r.provider.Node(p.version)
+	node := r.Provider.Node(p.version)
 	spec.JoinConfiguration.NodeRegistration = bootstrapv1.NodeRegistrationOptions{
 		CRISocket:        node.CRISocket,
-		ImagePullPolicy:  corev1.PullIfNotPresent, // kubeadm's default; there must be something
+		ImagePullPolicy:  r.defaults.imagePullPolicy,
 		KubeletExtraArgs: r.kubeletArguments(node, p),
 		Taints:           taints(p.taints),
 	}

@@ -25,11 +25,7 @@ spec:
 func controlPlaneOf(t *testing.T, spec string) bootstrapv1.KubeadmConfigSpec {
 	t.Helper()
 	input := resolve(t, []byte(spec), readFile(t, "testdata/bundles.yaml"))
-	provider, err := providerOf(input.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newRenderer(input, provider, config.Templates)
+	r, err := newRenderer(input, config.Templates)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,8 @@ import (
 // Input is all that the objects depend on.
 type Input struct {
 	Config *v1alpha1.Config
+	// Provider of the machines; the zero value for a user's own class.
+	Provider providers.Provider
 	// Versions of control plane and groups to render; they need not be the
 	// ones that the spec asks for. A group without one is not rendered.
 	Versions v1alpha1.ClusterVersions
@@ -64,48 +66,37 @@ func (o Objects) All() []templater.Object {
 
 // Render returns the objects. The same input gives the same bytes.
 func Render(input Input) (Objects, error) {
-	provider, err := providerOf(input.Config)
-	if err != nil {
-		return Objects{}, err
+	if spec := input.Config.Cluster.Spec; !input.Provider.Known() && spec.ClusterClass == nil {
+		return Objects{}, fmt.Errorf("no provider for %s", spec.DatacenterRef.Kind)
 	}
-	r, err := newRenderer(input, provider, config.Templates)
+	r, err := newRenderer(input, config.Templates)
 	if err != nil {
 		return Objects{}, err
 	}
 	return r.objects()
 }
 
-// providerOf returns the provider of a cluster; the zero value for a user's own class.
-func providerOf(spec *v1alpha1.Config) (providers.Provider, error) {
-	provider, known := providers.BuiltIn().Of(spec.Cluster.Spec.DatacenterRef.Kind)
-	if !known && spec.Cluster.Spec.ClusterClass == nil {
-		return provider, fmt.Errorf("no provider for %s", spec.Cluster.Spec.DatacenterRef.Kind)
-	}
-	return provider, nil
-}
-
 type renderer struct {
 	Input
-	provider  providers.Provider
 	templates *templater.Templates
 	checker   *templater.Checker
 	// defaults are arguments of programs that the spec need not ask for.
 	defaults programs
 }
 
-func newRenderer(input Input, provider providers.Provider, templates fs.FS) (renderer, error) {
+func newRenderer(input Input, templates fs.FS) (renderer, error) {
 	schemas, err := fs.Sub(config.Schemas, "schemas")
 	if err != nil {
 		return renderer{}, err
 	}
 	parsed, err := templater.Parse(templates, "templates/*.tmpl")
-	if err == nil && provider.Known() {
-		err = parsed.Add(provider.Files, "*.tmpl")
+	if err == nil && input.Provider.Known() {
+		err = parsed.Add(input.Provider.Files, "*.tmpl")
 	}
 	if err != nil {
 		return renderer{}, err
 	}
-	return renderer{Input: input, provider: provider, templates: parsed, checker: templater.NewChecker(schemas), defaults: hardened()}, nil
+	return renderer{Input: input, templates: parsed, checker: templater.NewChecker(schemas), defaults: hardened()}, nil
 }
 
 // owner is the data that every template has.
@@ -113,12 +104,10 @@ type owner struct {
 	Name      string // of the object
 	Cluster   string
 	Namespace string
-	// Infrastructure has the kinds of the provider.
-	Infrastructure providers.Infrastructure
 }
 
 func (r renderer) owner(name string) owner {
-	return owner{Name: name, Cluster: r.cluster(), Namespace: r.Namespace, Infrastructure: r.provider.Spec.Infrastructure}
+	return owner{Name: name, Cluster: r.cluster(), Namespace: r.Namespace}
 }
 
 func (r renderer) cluster() string { return r.Config.Cluster.Metadata.Name }
@@ -157,19 +146,6 @@ func (r renderer) objects() (Objects, error) {
 		return Objects{}, err
 	}
 	return objects, nil
-}
-
-func (r renderer) machineTemplate(ownerName string, controlPlane bool, release versionsbundle.Release) (templater.Object, error) {
-	datacenter, err := r.provider.Datacenter(r.Config.DatacenterSpec())
-	if err != nil {
-		return templater.Object{}, err
-	}
-	return r.immutable(ownerName, providers.MachineTemplate, struct {
-		owner
-		ControlPlane bool
-		Image        string
-		Datacenter   map[string]any
-	}{r.owner(templater.Unnamed), controlPlane, r.provider.Image(release), datacenter})
 }
 
 // immutable renders a template object whose name ends in a hash of its spec.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -29,7 +30,7 @@ func FuzzRender(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, spec []byte) {
-		resolved, err := validations.Create(v1alpha1.Decode("cluster.yaml", spec), bundles, v1alpha1.ClusterVersions{})
+		resolved, err := validations.Create(providers.BuiltIn().Decode("cluster.yaml", spec), providers.BuiltIn(), bundles, v1alpha1.ClusterVersions{})
 		if err != nil {
 			return
 		}
@@ -37,7 +38,7 @@ func FuzzRender(f *testing.F) {
 			return // says no more than one, and takes time
 		}
 		objects, err := Render(Input{
-			Config: resolved.Config, Versions: resolved.Versions, Set: resolved.Set, Namespace: "default", Downloads: bundles.Releases(),
+			Config: resolved.Config, Provider: resolved.Provider, Versions: resolved.Versions, Set: resolved.Set, Namespace: "default", Downloads: bundles.Releases(),
 		})
 		var twice strictyaml.Problems
 		if errors.As(err, &twice) && resolved.Config.Cluster.Spec.ClusterClass != nil {

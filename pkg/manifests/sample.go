@@ -7,14 +7,26 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
-// Sample returns a valid file that describes a cluster of a built-in provider, with
-// the newest minor of the bundles.
-func Sample(name, provider string, bundles *versionsbundle.Bundles) ([]byte, error) {
+// Sample returns a valid file that describes a cluster of a provider, with the newest
+// minor of the bundles.
+func Sample(name string, provider providers.Provider, bundles *versionsbundle.Bundles) ([]byte, error) {
 	versions := bundles.Versions()
 	templates, err := templater.Parse(config.Samples, "samples/clusterconfig.yaml.tmpl")
+	if err == nil {
+		err = templates.Add(provider.Files, providers.SampleTemplate)
+	}
 	if err != nil {
 		return nil, err
 	}
-	newest := versions[len(versions)-1].Minor().String()
-	return templates.Render("clusterconfig.yaml.tmpl", struct{ Name, Kind, Version string }{name, providers.BuiltIn()[provider].Spec.Datacenter.Kind, newest})
+	type named struct{ Name, Version string }
+	of := named{name, versions[len(versions)-1].Minor().String()}
+	documents, err := templates.Render(providers.SampleTemplate, of)
+	if err != nil {
+		return nil, err
+	}
+	return templates.Render("clusterconfig.yaml.tmpl", struct {
+		named
+		Provider, Kind, Machine, Documents string
+		Kindnetd                           bool
+	}{of, provider.Name, provider.Spec.Datacenter.Kind, provider.Spec.Machine.Kind, string(documents), provider.Spec.Kindnetd})
 }

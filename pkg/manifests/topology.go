@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	caplabels "sigs.k8s.io/cluster-api/util/labels"
@@ -19,7 +20,7 @@ func (r renderer) managedObjects() (Objects, error) {
 	if err != nil {
 		return Objects{}, err
 	}
-	cluster, err := r.clusterObject(&topology)
+	cluster, err := r.clusterObject(&topology, schema.GroupKind{})
 	if err != nil {
 		return Objects{}, err
 	}
@@ -53,9 +54,9 @@ func (r renderer) topology() (topologySpec, error) {
 		}
 		groups = append(groups, managed)
 	}
-	own, err := r.provider.Variables(r.Config.DatacenterSpec())
-	if err != nil {
-		return topologySpec{}, err
+	var own map[string]any
+	if datacenter := r.Config.Datacenter; datacenter != nil {
+		own = datacenter.Spec
 	}
 	variables, err := r.variables(own, spec.ClusterClass.Variables, field.NewPath("spec", "clusterClass", "variables"))
 	return topologySpec{

@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -93,7 +94,7 @@ func TestVariablesReadBack(t *testing.T) {
 	variables["deep"] = map[string]any{strings.Repeat("y", 2000): strings.Repeat("z ", 2000)}
 	input := goldenCase{spec: "testdata/own-class/cluster.yaml", bundles: "testdata/bundles.yaml"}.input(t)
 	input.Config.Cluster.Spec.ClusterClass.Variables = variables
-	if errs := validations.Spec(input.Config.Cluster); len(errs) > 0 {
+	if errs := validations.Spec(input.Config.Cluster, providers.BuiltIn()); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	sameVariables(t, input.Config.Cluster, mustRender(t, input)[0])

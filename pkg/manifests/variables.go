@@ -32,12 +32,12 @@ const (
 
 // ofSpecAlone renders what the spec says about machines, whatever their version.
 func (r renderer) ofSpecAlone() (renderer, versionsbundle.Release) {
-	r.provider, r.defaults = r.provider.WithoutNode(), programs{}
+	r.Provider, r.defaults = r.Provider.WithoutNode(), programs{}
 	return r, versionsbundle.Release{Version: r.Versions.ControlPlane}
 }
 
 // ownClass reports whether the class is a user's own, whose variables are unknown here.
-func (r renderer) ownClass() bool { return !r.provider.Known() }
+func (r renderer) ownClass() bool { return !r.Provider.Known() }
 
 // controlPlaneVariables returns the control plane's fields as variables of a class of
 // clusterctl-x.

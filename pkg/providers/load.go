@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"path"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
@@ -20,13 +22,33 @@ const Kind = "Provider"
 // Names of files of a provider.
 const (
 	providerFile = "provider.yaml"
-	// InfrastructureTemplate renders the infrastructure cluster. Its data are Name, Cluster
-	// and Namespace.
+	// InfrastructureTemplate renders the infrastructure cluster. Its data are Name, Cluster,
+	// Namespace, and Datacenter, the fields of the provider's document.
 	InfrastructureTemplate = "infrastructure-cluster.yaml.tmpl"
 	// MachineTemplate renders the machine template of a part. Its data are those of
-	// InfrastructureTemplate, ControlPlane, Image and Datacenter, the fields of the
-	// provider's document.
+	// InfrastructureTemplate, ControlPlane, Machine, the fields of the document that
+	// describes the machines, NodeImage of the versions bundles, and Image, the entry of
+	// the document's list of images.
 	MachineTemplate = "machine-template.yaml.tmpl"
+	// DatacenterSchema is the schema of the spec of the provider's document, in the form
+	// of that of a CustomResourceDefinition.
+	DatacenterSchema = "datacenter.schema.yaml"
+	// MachineSchema is the same of the documents that describe machines.
+	MachineSchema = "machine.schema.yaml"
+	// KubeadmTemplate renders what the provider, or its documents, have kubeadm do on the
+	// machines of a part: fields of a KubeadmConfigSpec. Its data are those of
+	// MachineTemplate and Version. It may be missing.
+	KubeadmTemplate = "kubeadm.yaml.tmpl"
+	// AnnotationsTemplate renders annotations of the control plane object. Its data are
+	// those of InfrastructureTemplate. It may be missing.
+	AnnotationsTemplate = "control-plane-annotations.yaml.tmpl"
+	// ResourcesTemplate renders further objects, separated by lines of three dashes. Its
+	// data are those of InfrastructureTemplate. It may be missing.
+	ResourcesTemplate = "resources.yaml.tmpl"
+	// SampleTemplate renders the provider's documents in a file to start from, which names
+	// the machines of the control plane "control-plane", and those of its group "workers".
+	// Its data are Name and Version of the cluster.
+	SampleTemplate = "sample.yaml.tmpl"
 	// ClassFile has the variables and patches of classes.
 	ClassFile = "class.yaml"
 )
@@ -41,20 +63,31 @@ type document struct {
 
 // Spec describes an infrastructure provider.
 type Spec struct {
-	Datacenter     Datacenter     `json:"datacenter"`
-	Infrastructure Infrastructure `json:"infrastructure"`
+	// Datacenter is the document that datacenterRef names.
+	Datacenter Document `json:"datacenter"`
+	// Machine is the document that machineGroupRef names; without a kind there is none.
+	Machine Document `json:"machine,omitzero"`
+	// Infrastructure is left out where the documents say what the objects are.
+	Infrastructure *Infrastructure `json:"infrastructure,omitempty"`
+	// Simulated is true of machines that run no programs, so that there is nothing that
+	// would read most of their configuration, and nothing for a network plugin to do.
+	Simulated bool `json:"simulated,omitempty"`
+	// Kindnetd is true where kind's network plugin can be used.
+	Kindnetd bool `json:"kindnetd,omitempty"`
 	// NodeImages is true where machines are made from the node images that the versions
 	// bundles have under the name of the provider.
-	NodeImages bool     `json:"nodeImages,omitempty"`
-	Node       NodeSpec `json:"node,omitzero"`
+	NodeImages bool `json:"nodeImages,omitempty"`
+	// Images is the field of the documents that describe machines which lists, by
+	// kubernetesVersion, what machines of a version are made from. Where a document has
+	// no such list, its machines are the same for every version.
+	Images string   `json:"images,omitempty"`
+	Node   NodeSpec `json:"node,omitzero"`
 }
 
-// Datacenter is the provider's document in a cluster spec.
-type Datacenter struct {
-	// Kind that datacenterRef names.
+// Document is a kind of document of the provider in a cluster spec. Its schema is in a file
+// of the folder.
+type Document struct {
 	Kind string `json:"kind"`
-	// Defaults of fields of its spec.
-	Defaults map[string]string `json:"defaults,omitempty"`
 }
 
 // Infrastructure are the kinds of the provider's objects.
@@ -67,17 +100,14 @@ type Infrastructure struct {
 	MachineTemplate string `json:"machineTemplate"`
 }
 
-// Group is the API group of both kinds.
-func (i Infrastructure) Group() string {
-	return schema.FromAPIVersionAndKind(i.APIVersion, i.Cluster).Group
-}
-
 // NodeSpec is how kubeadm runs on the provider's machines: the fields of Node.
 type NodeSpec struct {
 	CertSANs         []string   `json:"certSANs,omitempty"`
 	CRISocket        string     `json:"criSocket,omitempty"`
 	KubeletExtraArgs []ArgSince `json:"kubeletExtraArgs,omitempty"`
-	SimulatedCoreDNS bool       `json:"simulatedCoreDNS,omitempty"`
+	// OverriddenKubeletFields are fields of a kubelet's configuration that arguments of
+	// the kubelet, which win, set on these machines.
+	OverriddenKubeletFields []string `json:"overriddenKubeletFields,omitempty"`
 	// FetchKubeadm is the file of the script.
 	FetchKubeadm string `json:"fetchKubeadm,omitempty"`
 }
@@ -91,14 +121,9 @@ type ArgSince struct {
 	From v1alpha1.Minor `json:"from,omitzero"`
 }
 
-// Load reads the providers in the folders of the directory "providers" of parent, which
-// messages call by its name. The error has everything that is wrong with them.
-func Load(name string, parent fs.FS) (Set, error) {
-	dir := path.Join(name, "providers")
-	folders, err := fs.Sub(parent, "providers")
-	if err != nil {
-		return nil, err
-	}
+// Load reads the providers in the folders of a directory, which messages call dir. The
+// error has everything that is wrong with them.
+func Load(dir string, folders fs.FS) (Set, error) {
 	entries, err := fs.ReadDir(folders, ".")
 	if err != nil {
 		return nil, fmt.Errorf("reading the providers in %s: %w", dir, err)
@@ -114,8 +139,10 @@ func Load(name string, parent fs.FS) (Set, error) {
 			return nil, err
 		}
 		provider, err := load(path.Join(dir, entry.Name()), entry.Name(), files)
-		if other, twice := set.Of(provider.Spec.Datacenter.Kind); err == nil && twice {
-			err = fmt.Errorf("%s: spec.datacenter.kind: %s is the kind of provider %s already; give each provider a kind of its own", path.Join(dir, entry.Name(), providerFile), other.Spec.Datacenter.Kind, other.Name)
+		for _, document := range []struct{ name, kind string }{{"datacenter", provider.Spec.Datacenter.Kind}, {"machine", provider.Spec.Machine.Kind}} {
+			if other, twice := set.ofKind(document.kind); err == nil && twice {
+				err = fmt.Errorf("%s: spec.%s.kind: %s is a kind of provider %s already; give each provider kinds of its own", path.Join(dir, entry.Name(), providerFile), document.name, document.kind, other.Name)
+			}
 		}
 		set[entry.Name()], errs = provider, append(errs, err)
 	}
@@ -145,7 +172,20 @@ func load(dir, name string, files fs.FS) (Provider, error) {
 		provider.fetchKubeadm = string(text)
 	}
 	wrong = append(wrong, read.Locate(read.OmitUnread(errs)).OrNil())
-	for _, template := range []string{InfrastructureTemplate, MachineTemplate} {
+	for _, schema := range []struct {
+		file, kind string
+		into       **strictyaml.Schema
+	}{{DatacenterSchema, d.Spec.Datacenter.Kind, &provider.datacenter}, {MachineSchema, d.Spec.Machine.Kind, &provider.machine}} {
+		if schema.kind == "" {
+			continue
+		}
+		read, err := readSchema(files, schema.file)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", path.Join(dir, schema.file), err))
+		}
+		*schema.into = read
+	}
+	for _, template := range []string{InfrastructureTemplate, MachineTemplate, SampleTemplate} {
 		if _, err := fs.Stat(files, template); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: a provider needs this template: %w", path.Join(dir, template), err))
 		}
@@ -160,28 +200,47 @@ func (d document) validate(name string) field.ErrorList {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), d.Metadata.Name, fmt.Sprintf("must be %s, the name of the folder", name)))
 	}
 	spec := field.NewPath("spec")
-	kinds := spec.Child("infrastructure")
-	for _, required := range []struct {
-		path  *field.Path
-		value string
-		form  string
-	}{
-		{spec.Child("datacenter", "kind"), d.Spec.Datacenter.Kind, "the kind of the provider's document, such as DockerDatacenterConfig"},
-		{kinds.Child("cluster"), d.Spec.Infrastructure.Cluster, "the kind of the infrastructure cluster, such as DevCluster"},
-		{kinds.Child("machineTemplate"), d.Spec.Infrastructure.MachineTemplate, "the kind of the machine templates, such as DevMachineTemplate"},
-	} {
-		if required.value == "" {
-			errs = append(errs, field.Required(required.path, required.form))
-		}
+	if d.Spec.Images != "" && d.Spec.Machine.Kind == "" {
+		errs = append(errs, field.Forbidden(spec.Child("images"), "is a field of documents that describe machines, and spec.machine names no kind; name it, or remove this"))
 	}
-	if version, err := schema.ParseGroupVersion(d.Spec.Infrastructure.APIVersion); err != nil || version.Group == "" || version.Version == "" {
-		errs = append(errs, field.Invalid(kinds.Child("apiVersion"), d.Spec.Infrastructure.APIVersion, "must be a group and a version, such as infrastructure.cluster.x-k8s.io/v1beta2"))
+	if d.Spec.Datacenter.Kind == "" {
+		errs = append(errs, field.Required(spec.Child("datacenter", "kind"), "the kind of the provider's document, such as ExampleDatacenterConfig"))
+	}
+	if d.Spec.Infrastructure != nil {
+		errs = append(errs, d.Spec.Infrastructure.validate(spec.Child("infrastructure"))...)
 	}
 	args := spec.Child("node", "kubeletExtraArgs")
 	for i, arg := range d.Spec.Node.KubeletExtraArgs {
 		if reasons := validation.IsDNS1123Label(arg.Name); len(reasons) > 0 {
 			errs = append(errs, field.Invalid(args.Index(i).Child("name"), arg.Name, "must be the name of an argument without dashes before it, such as node-ip"))
 		}
+	}
+	return errs
+}
+
+// readSchema reads the schema of a document of a provider.
+func readSchema(files fs.FS, name string) (*strictyaml.Schema, error) {
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, fmt.Errorf("%w; it describes the fields of the document", err)
+	}
+	var definition apiextensionsv1.JSONSchemaProps
+	if err := yaml.UnmarshalStrict(data, &definition); err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	return strictyaml.NewSchema(definition, v1alpha1.InfrastructureFormats())
+}
+
+func (i Infrastructure) validate(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if version, err := schema.ParseGroupVersion(i.APIVersion); err != nil || version.Group == "" || version.Version == "" {
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), i.APIVersion, "must be a group and a version, such as infrastructure.cluster.x-k8s.io/v1beta2"))
+	}
+	if i.Cluster == "" {
+		errs = append(errs, field.Required(path.Child("cluster"), "the kind of the infrastructure cluster, such as ExampleCluster"))
+	}
+	if i.MachineTemplate == "" {
+		errs = append(errs, field.Required(path.Child("machineTemplate"), "the kind of the machine templates, such as ExampleMachineTemplate"))
 	}
 	return errs
 }

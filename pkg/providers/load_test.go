@@ -14,7 +14,7 @@ import (
 // TestBuiltIn: those that clusterctl-x brings along can be read.
 func TestBuiltIn(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"docker", "inmemory"}, providers.BuiltIn().Names()); diff != "" {
+	if diff := cmp.Diff([]string{"clusterapi", "docker", "inmemory"}, providers.BuiltIn().Names()); diff != "" {
 		t.Errorf("providers (-want +got):\n%s", diff)
 	}
 }
@@ -37,9 +37,11 @@ func TestLoad(t *testing.T) {
 	t.Parallel()
 	folder := func(name, text string) fstest.MapFS {
 		return fstest.MapFS{
-			"providers/" + name + "/provider.yaml":                    {Data: []byte(text)},
-			"providers/" + name + "/infrastructure-cluster.yaml.tmpl": {},
-			"providers/" + name + "/machine-template.yaml.tmpl":       {},
+			name + "/provider.yaml":                    {Data: []byte(text)},
+			name + "/datacenter.schema.yaml":           {Data: []byte("type: object\n")},
+			name + "/infrastructure-cluster.yaml.tmpl": {},
+			name + "/machine-template.yaml.tmpl":       {},
+			name + "/sample.yaml.tmpl":                 {},
 		}
 	}
 	for name, test := range map[string]struct {
@@ -47,12 +49,12 @@ func TestLoad(t *testing.T) {
 		want  string
 	}{
 		"a provider":           {folder("foo", whole), ""},
-		"no directory":         {fstest.MapFS{}, "reading the providers in dir/providers: open .: file does not exist"},
-		"a file":               {fstest.MapFS{"providers/foo.yaml": {}}, "dir/providers/foo.yaml: is a file; a provider is a folder with a provider.yaml"},
-		"no provider.yaml":     {fstest.MapFS{"providers/foo/class.yaml": {}}, "dir/providers/foo/provider.yaml: open provider.yaml: file does not exist; a provider is described in it"},
-		"another kind":         {folder("foo", "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\n"), `dir/providers/foo/provider.yaml:2: kind: Unsupported value: "Cluster": supported values: "Provider"`},
-		"the name of another":  {folder("bar", whole), `dir/providers/bar/provider.yaml:4: metadata.name: Invalid value: "foo": must be bar, the name of the folder`},
-		"two of the same kind": {merged(folder("foo", whole), folder("goo", strings.Replace(whole, "name: foo", "name: goo", 1))), "dir/providers/goo/provider.yaml: spec.datacenter.kind: FooDatacenterConfig is the kind of provider foo already; give each provider a kind of its own"},
+		"no directory":         {fstest.MapFS{}, ""},
+		"a file":               {fstest.MapFS{"foo.yaml": {}}, "dir/foo.yaml: is a file; a provider is a folder with a provider.yaml"},
+		"no provider.yaml":     {fstest.MapFS{"foo/class.yaml": {}}, "dir/foo/provider.yaml: open provider.yaml: file does not exist; a provider is described in it"},
+		"another kind":         {folder("foo", "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\n"), `dir/foo/provider.yaml:2: kind: Unsupported value: "Cluster": supported values: "Provider"`},
+		"the name of another":  {folder("bar", whole), `dir/bar/provider.yaml:4: metadata.name: Invalid value: "foo": must be bar, the name of the folder`},
+		"two of the same kind": {merged(folder("foo", whole), folder("goo", strings.Replace(whole, "name: foo", "name: goo", 1))), "dir/goo/provider.yaml: spec.datacenter.kind: FooDatacenterConfig is a kind of provider foo already; give each provider kinds of its own"},
 		"several mistakes": {folder("foo", `apiVersion: clusterctl-x.io/v1alpha1
 kind: Provider
 metadata: {name: foo}
@@ -62,14 +64,14 @@ spec:
   node:
     kubeletExtraArgs: [{name: --node-ip, value: "::"}]
     fetchKubeadm: gone.sh
-`), `dir/providers/foo/provider.yaml:5: spec.datacenter.kind: Required value: the kind of the provider's document, such as DockerDatacenterConfig
-dir/providers/foo/provider.yaml:6: spec.infrastructure.apiVersion: Invalid value: "v1": must be a group and a version, such as infrastructure.cluster.x-k8s.io/v1beta2
-dir/providers/foo/provider.yaml:6: spec.infrastructure.machineTemplate: Required value: the kind of the machine templates, such as DevMachineTemplate
-dir/providers/foo/provider.yaml:8: spec.node.kubeletExtraArgs[0].name: Invalid value: "--node-ip": must be the name of an argument without dashes before it, such as node-ip
-dir/providers/foo/provider.yaml:9: spec.node.fetchKubeadm: Invalid value: "gone.sh": must be a file in the folder of the provider`},
-		"what cannot be read, and what is missing": {folder("foo", strings.Replace(whole, "cluster: FooCluster", "clusters: FooCluster", 1)), "dir/providers/foo/provider.yaml:10: spec.infrastructure.clusters: Forbidden: unknown field; did you mean cluster?"},
-		"no templates":   {fstest.MapFS{"providers/foo/provider.yaml": {Data: []byte(whole)}}, "dir/providers/foo/infrastructure-cluster.yaml.tmpl: a provider needs this template: open infrastructure-cluster.yaml.tmpl: file does not exist\ndir/providers/foo/machine-template.yaml.tmpl: a provider needs this template: open machine-template.yaml.tmpl: file does not exist"},
-		"a field of old": {folder("foo", whole+"  nodeImage: true\n"), "dir/providers/foo/provider.yaml:12: spec.nodeImage: Forbidden: unknown field; did you mean nodeImages?"},
+`), `dir/foo/provider.yaml:5: spec.datacenter.kind: Required value: the kind of the provider's document, such as ExampleDatacenterConfig
+dir/foo/provider.yaml:6: spec.infrastructure.apiVersion: Invalid value: "v1": must be a group and a version, such as infrastructure.cluster.x-k8s.io/v1beta2
+dir/foo/provider.yaml:6: spec.infrastructure.machineTemplate: Required value: the kind of the machine templates, such as ExampleMachineTemplate
+dir/foo/provider.yaml:8: spec.node.kubeletExtraArgs[0].name: Invalid value: "--node-ip": must be the name of an argument without dashes before it, such as node-ip
+dir/foo/provider.yaml:9: spec.node.fetchKubeadm: Invalid value: "gone.sh": must be a file in the folder of the provider`},
+		"what cannot be read, and what is missing": {folder("foo", strings.Replace(whole, "cluster: FooCluster", "clusters: FooCluster", 1)), "dir/foo/provider.yaml:10: spec.infrastructure.clusters: Forbidden: unknown field; did you mean cluster?"},
+		"no templates":   {fstest.MapFS{"foo/provider.yaml": {Data: []byte(whole)}}, "dir/foo/datacenter.schema.yaml: open datacenter.schema.yaml: file does not exist; it describes the fields of the document\ndir/foo/infrastructure-cluster.yaml.tmpl: a provider needs this template: open infrastructure-cluster.yaml.tmpl: file does not exist\ndir/foo/machine-template.yaml.tmpl: a provider needs this template: open machine-template.yaml.tmpl: file does not exist\ndir/foo/sample.yaml.tmpl: a provider needs this template: open sample.yaml.tmpl: file does not exist"},
+		"a field of old": {folder("foo", whole+"  nodeImage: true\n"), "dir/foo/provider.yaml:12: spec.nodeImage: Forbidden: unknown field; did you mean nodeImages?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,11 +1,11 @@
 // Package providers reads infrastructure providers. Each is a folder of data: provider.yaml
 // (Spec), the templates infrastructure-cluster.yaml.tmpl and machine-template.yaml.tmpl,
-// class.yaml with variables and patches of its ClusterClasses, which may be missing, and
-// scripts. CONTRIBUTING.md says how one is added.
+// the schemas of its documents (datacenter.schema.yaml, machine.schema.yaml), class.yaml with
+// variables and patches of its ClusterClasses, which may be missing, and scripts.
+// CONTRIBUTING.md says how one is added.
 package providers
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -27,6 +28,8 @@ type Provider struct {
 	Files fs.FS
 	// fetchKubeadm is the text of the script.
 	fetchKubeadm string
+	// datacenter and machine are the schemas of the documents.
+	datacenter, machine *strictyaml.Schema
 }
 
 // Known reports whether the provider is more than the zero value.
@@ -41,14 +44,20 @@ func (p Provider) Needs() versionsbundle.Needs {
 	return needs
 }
 
-// Image is the node image that machines of a release are made from; empty where the
+// Has reports whether the folder has a file.
+func (p Provider) Has(file string) bool {
+	_, err := fs.Stat(p.Files, file)
+	return err == nil
+}
+
+// NodeImage is the node image that machines of a release are made from; empty where the
 // provider has none, or the release has none for it.
-func (p Provider) Image(release versionsbundle.Release) string { return release.NodeImages[p.Name] }
+func (p Provider) NodeImage(release versionsbundle.Release) string { return release.NodeImages[p.Name] }
 
 // Node is how kubeadm runs on the provider's machines of a version.
 func (p Provider) Node(version v1alpha1.Version) Node {
 	of := p.Spec.Node
-	node := Node{CertSANs: of.CertSANs, CRISocket: of.CRISocket, SimulatedCoreDNS: of.SimulatedCoreDNS, FetchKubeadm: p.fetchKubeadm}
+	node := Node{CertSANs: of.CertSANs, CRISocket: of.CRISocket, FetchKubeadm: p.fetchKubeadm}
 	for _, arg := range of.KubeletExtraArgs {
 		if arg.From == (v1alpha1.Minor{}) || version.Minor().Compare(arg.From) >= 0 {
 			node.KubeletExtraArgs = append(node.KubeletExtraArgs, Arg{arg.Name, arg.Value})
@@ -63,35 +72,6 @@ func (p Provider) WithoutNode() Provider {
 	return p
 }
 
-// Variables are the variables of the provider's classes: the fields of its document that
-// are set.
-func (Provider) Variables(datacenter any) (map[string]any, error) {
-	fields := map[string]any{}
-	data, err := json.Marshal(datacenter)
-	if err == nil {
-		err = json.Unmarshal(data, &fields)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the datacenter: %w", err)
-	}
-	return fields, nil
-}
-
-// Datacenter are the fields of the provider's document for its templates, with their
-// defaults.
-func (p Provider) Datacenter(datacenter any) (map[string]any, error) {
-	set, err := p.Variables(datacenter)
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]any{}
-	for name, value := range p.Spec.Datacenter.Defaults {
-		fields[name] = value
-	}
-	maps.Copy(fields, set)
-	return fields, nil
-}
-
 // Node is how kubeadm runs on machines of a version.
 type Node struct {
 	// CertSANs are further names and addresses of the API server.
@@ -100,9 +80,6 @@ type Node struct {
 	CRISocket string
 	// KubeletExtraArgs in addition to what kubeadm passes.
 	KubeletExtraArgs []Arg
-	// SimulatedCoreDNS is true where CoreDNS is a stand-in that cannot be
-	// upgraded; Cluster API then leaves it alone.
-	SimulatedCoreDNS bool
 	// FetchKubeadm is a script, as a template of Cluster API's bootstrap
 	// provider, that gives a worker the kubeadm of its control plane's version.
 	// It is empty where machines need none.
@@ -121,22 +98,90 @@ func BuiltIn() Set { return builtIn() }
 
 // builtIn reads the providers once: the rules ask for them for each group.
 var builtIn = sync.OnceValue(func() Set { //nolint:gochecknoglobals // read once
-	set, err := Load("config", config.Providers)
+	folders, err := fs.Sub(config.Providers, "providers")
+	if err != nil {
+		panic(err)
+	}
+	set, err := Load("config/providers", folders)
 	if err != nil {
 		panic(err)
 	}
 	return set
 })
 
+// With returns the providers with further ones, which replace those of the same name.
+func (s Set) With(others Set) (Set, error) {
+	all := maps.Clone(s)
+	for name := range others {
+		delete(all, name)
+	}
+	for _, name := range others.Names() {
+		for _, kind := range others[name].kinds() {
+			if other, twice := all.ofKind(kind); twice {
+				return nil, fmt.Errorf("provider %s: %s is a kind of provider %s already; give each provider kinds of its own", name, kind, other.Name)
+			}
+		}
+	}
+	maps.Copy(all, others)
+	return all, nil
+}
+
+// kinds are those of the provider's documents.
+func (p Provider) kinds() []string {
+	kinds := []string{p.Spec.Datacenter.Kind}
+	if p.Spec.Machine.Kind != "" {
+		kinds = append(kinds, p.Spec.Machine.Kind)
+	}
+	return kinds
+}
+
 // Names of the providers, sorted.
 func (s Set) Names() []string { return slices.Sorted(maps.Keys(s)) }
 
-// Of returns the provider whose document has a kind, and false where there is none.
-func (s Set) Of(datacenterKind string) (Provider, bool) {
+// Of returns the provider whose document a cluster names by datacenterRef; the zero value
+// where it names none.
+func (s Set) Of(cluster *v1alpha1.Cluster) Provider {
 	for _, provider := range s {
-		if provider.Spec.Datacenter.Kind == datacenterKind {
+		if kind := provider.Spec.Datacenter.Kind; kind != "" && kind == cluster.Spec.DatacenterRef.Kind {
+			return provider
+		}
+	}
+	return Provider{}
+}
+
+// ofKind returns the provider that has a kind of document.
+func (s Set) ofKind(kind string) (Provider, bool) {
+	for _, provider := range s {
+		if kind != "" && (kind == provider.Spec.Datacenter.Kind || kind == provider.Spec.Machine.Kind) {
 			return provider, true
 		}
 	}
 	return Provider{}, false
+}
+
+// Datacenters are the kinds that datacenterRef may name, sorted.
+func (s Set) Datacenters() []string {
+	var kinds []string
+	for _, provider := range s {
+		kinds = append(kinds, provider.Spec.Datacenter.Kind)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// Kinds are the kinds of the documents of all providers.
+func (s Set) Kinds() v1alpha1.InfrastructureKinds {
+	kinds := v1alpha1.InfrastructureKinds{}
+	for name, provider := range s {
+		kinds[provider.Spec.Datacenter.Kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.datacenter}
+		if kind := provider.Spec.Machine.Kind; kind != "" {
+			kinds[kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.machine, Machines: true}
+		}
+	}
+	return kinds
+}
+
+// Decode reads a cluster spec that may have documents of these providers.
+func (s Set) Decode(file string, data []byte) *v1alpha1.Config {
+	return v1alpha1.Decode(file, data, s.Kinds())
 }

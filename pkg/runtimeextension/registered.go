@@ -16,9 +16,8 @@ import (
 
 // ReleasesOf returns the releases of the bundles that a plan may name: those that machines
 // of a provider can be made at.
-func ReleasesOf(bundles *versionsbundle.Bundles) ReleasesFunc {
+func ReleasesOf(all providers.Set, bundles *versionsbundle.Bundles) ReleasesFunc {
 	return func(provider string) (upgradeplan.Releases, error) {
-		all := providers.BuiltIn()
 		of, known := all[provider]
 		if !known && provider != "" {
 			return upgradeplan.Releases{}, fmt.Errorf("there is no provider %q: must be %s", provider, strings.Join(all.Names(), " or "))

@@ -12,6 +12,8 @@ import (
 type Header struct {
 	Kind, APIVersion string
 	KindLine         int
+	// Name in its metadata.
+	Name string
 }
 
 // HeaderOf returns the header of a document.
@@ -22,6 +24,13 @@ func HeaderOf(document *yaml.Node) Header {
 	}
 	if _, value := headerField(document, "apiVersion"); value != nil {
 		h.APIVersion = value.Value
+	}
+	for i := 0; i < len(document.Content); i += 2 {
+		if metadata := resolve(document.Content[i+1]); document.Content[i].Value == "metadata" && metadata.Kind == yaml.MappingNode {
+			if _, value := headerField(metadata, "name"); value != nil {
+				h.Name = value.Value
+			}
+		}
 	}
 	return h
 }

@@ -28,6 +28,8 @@ type reader struct {
 	setAside Problems
 	nodes    int
 	depth    int
+	// lines is true in values where text may have line breaks in quotes too.
+	lines bool
 	// misplaced has the paths where fields belong that are elsewhere.
 	misplaced []string
 	// fields caches FieldsOf; a file may have 100,000 values of one type.
@@ -83,8 +85,12 @@ func (r *reader) value(place, node *yaml.Node, into reflect.Value, path *field.P
 			}
 		}()
 	}
-	if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		r.text(node, text, path)
+	switch into := into.Addr().Interface().(type) {
+	case encoding.TextUnmarshaler:
+		r.text(node, into, path)
+		return
+	case *Described:
+		r.described(node, into, path)
 		return
 	}
 	switch into.Kind() {
@@ -112,11 +118,15 @@ func (r *reader) list(node *yaml.Node, into reflect.Value, path *field.Path) {
 	into.Set(reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content)))
 	for i, item := range node.Content {
 		if isNull(resolve(item)) {
-			r.problem(item, field.Required(path.Index(i), "an item of a list must have a value; write one or remove the item"))
+			r.problem(item, emptyItem(path.Index(i)))
 			continue
 		}
 		r.value(item, item, into.Index(i), path.Index(i))
 	}
+}
+
+func emptyItem(path *field.Path) *field.Error {
+	return field.Required(path, "an item of a list must have a value; write one or remove the item")
 }
 
 func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) {
@@ -130,7 +140,7 @@ func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) 
 			at = path.Key(FieldName(key.Value))
 		}
 		if char, is := firstInvisible(key.Value); is {
-			r.problem(key, field.Invalid(at, key.Value, fmt.Sprintf("must be printable text; remove the character %U", char)))
+			r.problem(key, invisible(at, key.Value, char))
 			return
 		}
 		r.value(key, value, element, at)
@@ -138,22 +148,33 @@ func (r *reader) mapping(node *yaml.Node, into reflect.Value, path *field.Path) 
 	})
 }
 
+func invisible(path *field.Path, text string, char rune) *field.Error {
+	return field.Invalid(path, text, fmt.Sprintf("must be printable text; remove the character %U", char))
+}
+
 func (r *reader) structure(node *yaml.Node, into reflect.Value, path *field.Path) {
 	fields := r.fieldsOf(into.Type())
-	name := func(written string) string { return r.fieldName(written, fields) }
-	r.eachField(node, path, name, func(key, value *yaml.Node, at *field.Path) {
-		index, known := fields[name(key.Value)]
-		if !known {
+	r.eachNamed(node, fields, path, func(key, value *yaml.Node, name string, at *field.Path) {
+		r.value(key, value, into.Field(fields[name]), at)
+	})
+}
+
+// eachNamed visits the fields of a mapping that may have the fields of these names.
+func (r *reader) eachNamed(node *yaml.Node, fields map[string]int, path *field.Path, visit func(key, value *yaml.Node, name string, at *field.Path)) {
+	named := func(written string) string { return r.fieldName(written, fields) }
+	r.eachField(node, path, named, func(key, value *yaml.Node, at *field.Path) {
+		name := named(key.Value)
+		if _, known := fields[name]; !known {
 			r.unknownField(key, value, fields, at)
 			if similar := Similar(key.Value, sortedNames(fields)); similar != "" {
 				r.notMissing(node, path, similar)
 			}
 			return
 		}
-		if own := name(key.Value); own != key.Value {
-			r.warnings = append(r.warnings, Warning{File: r.document.file, Line: key.Line, Path: at.String(), Text: fmt.Sprintf("is written %s here; write %s: %s", key.Value, own, r.options.FoldCase)})
+		if name != key.Value {
+			r.warnings = append(r.warnings, Warning{File: r.document.file, Line: key.Line, Path: at.String(), Text: fmt.Sprintf("is written %s here; write %s: %s", key.Value, name, r.options.FoldCase)})
 		}
-		r.value(key, value, into.Field(index), at)
+		visit(key, value, name, at)
 	})
 	for i := 0; i < len(node.Content); i += 2 {
 		if isMerge(node.Content[i]) { // it might give any field

@@ -136,7 +136,7 @@ func (r *reader) anything(node *yaml.Node, into reflect.Value, path *field.Path)
 		value.Set(reflect.MakeSlice(value.Type(), 0, 0))
 		r.list(node, value, path)
 	case yaml.ScalarNode:
-		if node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && node.ShortTag() == "!!str" {
+		if isBlock(node) || r.lines && node.ShortTag() == "!!str" {
 			var lines block
 			r.text(node, &lines, path)
 			into.Set(reflect.ValueOf(string(lines)))
@@ -151,6 +151,11 @@ func (r *reader) anything(node *yaml.Node, into reflect.Value, path *field.Path)
 		}
 	}
 	into.Set(value)
+}
+
+// isBlock reports whether a node is text whose line breaks are meant.
+func isBlock(node *yaml.Node) bool {
+	return node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && node.ShortTag() == "!!str"
 }
 
 // scalarType returns the Go type of a value that has none by its place.

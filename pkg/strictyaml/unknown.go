@@ -92,7 +92,7 @@ func placesIn(goType reflect.Type, name, path string) []string {
 		}
 		goType = goType.Elem()
 	}
-	if goType.Kind() != reflect.Struct || reflect.PointerTo(goType).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+	if goType.Kind() != reflect.Struct || goType == reflect.TypeFor[Described]() || reflect.PointerTo(goType).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return nil
 	}
 	var places []string

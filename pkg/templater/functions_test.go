@@ -12,7 +12,7 @@ import (
 
 // allowed are the functions that templates may call, beside those of the
 // language. A further one must be pure, and must not depend on a map's order.
-func allowed() []string { return []string{"b64enc", "nindent", "quote", "toYaml"} }
+func allowed() []string { return []string{"b64enc", "merged", "nindent", "quote", "toYaml"} }
 
 func TestFunctionsAreTheAllowList(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestNoOtherFunctionOfSprigCanBeCalled(t *testing.T) {
 			callable[name] = true
 		}
 	}
-	callable["toYaml"] = true // is none of sprig's
+	callable["merged"], callable["toYaml"] = true, true // are none of sprig's
 	if diff := cmp.Diff(allowed(), slices.Sorted(maps.Keys(callable))); diff != "" {
 		t.Errorf("names of sprig that can be called (-allowed +got):\n%s", diff)
 	}

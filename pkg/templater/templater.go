@@ -55,7 +55,7 @@ func (t *Templates) Render(name string, data any) ([]byte, error) {
 // or the network, makes keys, or depends on the order of a map.
 func functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
-	allowed := template.FuncMap{"quote": quote, "toYaml": toYAML}
+	allowed := template.FuncMap{"quote": quote, "toYaml": toYAML, "merged": merged}
 	for _, name := range []string{"b64enc", "nindent"} {
 		allowed[name] = all[name]
 	}
@@ -109,6 +109,22 @@ func toYAML(value any) (string, error) {
 		return "", err
 	}
 	return strings.TrimSuffix(out.String(), "\n"), encoder.Close()
+}
+
+// merged returns fields with those of another mapping over them. Mappings are merged,
+// other values replaced; what is no mapping has no fields.
+func merged(below, above any) map[string]any {
+	all := map[string]any{}
+	for _, side := range []any{below, above} {
+		fields, _ := side.(map[string]any)
+		for name, value := range fields {
+			if _, is := value.(map[string]any); is {
+				value = merged(all[name], value)
+			}
+			all[name] = value
+		}
+	}
+	return all
 }
 
 // special are the characters that JSON takes as they are and YAML does not:

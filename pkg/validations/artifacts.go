@@ -17,9 +17,9 @@ const (
 	CheckNewMachines = "new-machines"
 )
 
-// MissingArtifacts returns the node images and kubeadm downloads that a plan needs and
-// the bundles lack.
-func MissingArtifacts(config *v1alpha1.Config, p plan.Plan, bundles *versionsbundle.Bundles) []plan.Finding {
+// MissingArtifacts returns the images and kubeadm downloads that a plan needs and the
+// bundles, or the documents that describe machines, lack.
+func MissingArtifacts(resolved Resolved, p plan.Plan, bundles *versionsbundle.Bundles) []plan.Finding {
 	var findings []plan.Finding
 	passed := map[v1alpha1.Version]bool{}
 	for i, step := range p.Steps {
@@ -38,23 +38,23 @@ func MissingArtifacts(config *v1alpha1.Config, p plan.Plan, bundles *versionsbun
 			if !group.To.IsZero() && group.To != group.From {
 				passed[group.To] = true
 			}
-			found := plan.Finding{Check: CheckNewMachines, Reason: join(config, group.Name, versions.ControlPlane, version, bundles)}
+			found := plan.Finding{Check: CheckNewMachines, Reason: join(resolved.Provider, group.Name, versions.ControlPlane, version, bundles)}
 			if found.Reason != "" && !slices.Contains(findings, found) {
 				findings = append(findings, found)
 			}
 		}
 	}
-	for _, reason := range nodeImages(config, slices.SortedFunc(maps.Keys(passed), v1alpha1.Version.Compare), bundles) {
+	for _, reason := range nodeImages(resolved, slices.SortedFunc(maps.Keys(passed), v1alpha1.Version.Compare), bundles) {
 		findings = append(findings, plan.Finding{Check: CheckNodeImage, Reason: reason})
 	}
-	return findings
+	return append(findings, imageFindings(resolved, p)...)
 }
 
 // nodeImages returns reasons for the versions of a plan without an image of the
 // provider's machines in the bundles.
-func nodeImages(config *v1alpha1.Config, versions []v1alpha1.Version, bundles *versionsbundle.Bundles) []string {
+func nodeImages(resolved Resolved, versions []v1alpha1.Version, bundles *versionsbundle.Bundles) []string {
 	var reasons []string
-	needs := Needs(config)
+	needs := Needs(resolved.Config, resolved.Provider)
 	for _, version := range versions {
 		if release, known := bundles.Release(version); known && needs.LacksNodeImage(release) {
 			reasons = append(reasons, noNodeImage(version, needs))
@@ -65,9 +65,9 @@ func nodeImages(config *v1alpha1.Config, versions []v1alpha1.Version, bundles *v
 
 // join returns why new machines of a group could not join a control plane at another
 // minor; empty if they can.
-func join(config *v1alpha1.Config, group string, controlPlane, version v1alpha1.Version, bundles *versionsbundle.Bundles) string {
+func join(provider providers.Provider, group string, controlPlane, version v1alpha1.Version, bundles *versionsbundle.Bundles) string {
 	release, _ := bundles.Release(controlPlane) // one that is not known has no download
-	if version.Minor() == controlPlane.Minor() || !joining(config).LacksKubeadm(release) {
+	if version.Minor() == controlPlane.Minor() || !provider.Needs().LacksKubeadm(release) {
 		return ""
 	}
 	return fmt.Sprintf("new machines of group %s at %s need kubeadm %s to join, and the versions bundle has no download of it; add it with --bundles, or ask for control planes with a download: %s",
@@ -76,17 +76,11 @@ func join(config *v1alpha1.Config, group string, controlPlane, version v1alpha1.
 
 // Needs is what the machines of a cluster need of a release. The kubeadm of the
 // control plane's is needed as long as a group is to have an older minor.
-func Needs(config *v1alpha1.Config) versionsbundle.Needs {
-	needs := joining(config)
+func Needs(config *v1alpha1.Config, provider providers.Provider) versionsbundle.Needs {
+	needs := provider.Needs()
 	spec := config.Cluster.Spec
 	needs.Kubeadm = needs.Kubeadm && slices.ContainsFunc(spec.WorkerNodeGroupConfigurations, func(group v1alpha1.WorkerNodeGroupConfiguration) bool {
 		return group.Pinned() && group.KubernetesVersion.Minor() != spec.KubernetesVersion.Minor()
 	})
 	return needs
-}
-
-// joining returns what machines that join at an older minor need from a release.
-func joining(config *v1alpha1.Config) versionsbundle.Needs {
-	provider, _ := providers.BuiltIn().Of(config.Cluster.Spec.DatacenterRef.Kind)
-	return provider.Needs()
 }

@@ -113,11 +113,16 @@ func TestMissingArtifacts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, validations.MissingArtifacts(decode(t, test.text), test.plan, test.bundles)); diff != "" {
+			if diff := cmp.Diff(test.want, validations.MissingArtifacts(ofBuiltIn(decode(t, test.text)), test.plan, test.bundles)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// ofBuiltIn is a spec with its provider.
+func ofBuiltIn(config *v1alpha1.Config) validations.Resolved {
+	return validations.Resolved{Config: config, Provider: devProviders().Of(config.Cluster)}
 }
 
 // TestNeeds: what the machines of a cluster need decides which releases its
@@ -136,7 +141,7 @@ func TestNeeds(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, validations.Needs(decode(t, test.text))); diff != "" {
+			if diff := cmp.Diff(test.want, validations.Needs(decode(t, test.text), devProviders().Of(decode(t, test.text).Cluster))); diff != "" {
 				t.Errorf("needs (-want +got):\n%s", diff)
 			}
 		})

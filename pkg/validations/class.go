@@ -16,12 +16,13 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// Class checks a valid spec against the ClusterClass that it names. provider is the one
-// that the class was generated for; it is empty for a user's own class. variables are
+// Class checks a valid spec against the ClusterClass that it names. wanted is the name of
+// the provider that the spec names, and provider the one that the class was generated for;
+// it is empty for a user's own class. variables are
 // those of the Cluster that is rendered from the spec, and said are Cluster API's
 // errors about that Cluster. The error is of type Refused.
-func Class(config *v1alpha1.Config, class *clusterv1.ClusterClass, provider string, variables GivenVariables, said field.ErrorList) error {
-	c := classCheck{config: config, class: class, definitions: map[string]clusterv1.ClusterClassStatusVariableDefinition{}}
+func Class(config *v1alpha1.Config, wanted string, class *clusterv1.ClusterClass, provider string, variables GivenVariables, said field.ErrorList) error {
+	c := classCheck{config: config, wanted: wanted, class: class, definitions: map[string]clusterv1.ClusterClassStatusVariableDefinition{}}
 	for _, variable := range class.Status.Variables {
 		if len(variable.Definitions) > 0 {
 			c.definitions[variable.Name] = variable.Definitions[0]
@@ -50,6 +51,7 @@ type GivenVariables struct {
 
 type classCheck struct {
 	config      *v1alpha1.Config
+	wanted      string // provider
 	class       *clusterv1.ClusterClass
 	definitions map[string]clusterv1.ClusterClassStatusVariableDefinition
 }
@@ -58,18 +60,16 @@ func (c classCheck) spec() v1alpha1.ClusterSpec { return c.config.Cluster.Spec }
 
 // provider compares that of the class with that of the spec.
 func (c classCheck) provider(provider string) field.ErrorList {
-	kinds := map[string]string{v1alpha1.InMemoryKind: "inmemory", v1alpha1.DockerKind: "docker"}
-	wanted := kinds[c.spec().DatacenterRef.Kind]
 	path := field.NewPath("spec", "clusterClass", "name")
 	switch {
-	case wanted == "" || wanted == provider:
+	case c.wanted == "" || c.wanted == provider:
 		return nil
 	case provider == "":
 		return field.ErrorList{field.Invalid(path, c.class.Name, fmt.Sprintf(
-			"with a datacenterRef it must be a class of 'clusterctl-x generate clusterclass --provider %s', and this one is not; name such a class, or remove spec.datacenterRef", wanted))}
+			"with a datacenterRef it must be a class of 'clusterctl-x generate clusterclass --provider %s', and this one is not; name such a class, or remove spec.datacenterRef", c.wanted))}
 	default:
 		return field.ErrorList{field.Invalid(path, c.class.Name, fmt.Sprintf(
-			"the class is for provider %s, and spec.datacenterRef says %s; use a class of 'clusterctl-x generate clusterclass --provider %s'", provider, wanted, wanted))}
+			"the class is for provider %s, and spec.datacenterRef says %s; use a class of 'clusterctl-x generate clusterclass --provider %s'", provider, c.wanted, c.wanted))}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -55,7 +54,7 @@ func TestAdmission(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			config := v1alpha1.Decode("c.yaml", []byte(aManagedSpec))
+			config := devProviders().Decode("c.yaml", []byte(aManagedSpec))
 			err := validations.Admission(config, []metav1.StatusCause{
 				{Type: metav1.CauseTypeFieldValueInvalid, Field: path, Message: `Invalid value: "x": no`},
 				{Type: metav1.CauseTypeFieldValueInvalid, Field: "<nil>", Message: "Invalid value: null: correct the existing errors"},
@@ -146,7 +145,7 @@ func TestOtherClass(t *testing.T) {
 	}
 	const begins = `c.yaml:7: spec.clusterClass.name: Invalid value: "class": cluster managed is made from ClusterClass class: `
 	const ends = ", and Cluster API cannot replace one kind with another; use a class with the same kinds, or create a new cluster"
-	config := v1alpha1.Decode("c.yaml", []byte(aManagedSpec))
+	config := devProviders().Decode("c.yaml", []byte(aManagedSpec))
 	for name, test := range map[string]struct {
 		before, after validations.UsedClass
 		want          string

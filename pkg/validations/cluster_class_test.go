@@ -238,11 +238,11 @@ func TestSpecDatacenterOfAClass(t *testing.T) {
 		return fromClass(func(c *v1alpha1.Cluster) { c.Spec.DatacenterRef = v1alpha1.Ref{Kind: kind, Name: name} })
 	}
 	testSpec(t, map[string]specTest{
-		"docker":           {ref(v1alpha1.DockerKind, "prod"), nil},
+		"docker":           {ref("DockerDatacenterConfig", "prod"), nil},
 		"none":             {ref("", ""), nil},
 		"another provider": {ref("VSphereDatacenterConfig", "prod"), []string{`spec.datacenterRef.kind: Unsupported value: "VSphereDatacenterConfig": supported values: "DockerDatacenterConfig", "InMemoryDatacenterConfig"`}},
 		"no kind":          {ref("", "prod"), []string{"spec.datacenterRef.kind: Required value: the provider: DockerDatacenterConfig or InMemoryDatacenterConfig"}},
-		"no name":          {ref(v1alpha1.DockerKind, ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; if there is none, any name"}},
+		"no name":          {ref("DockerDatacenterConfig", ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; if there is none, any name"}},
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // interfaces matches names of network interfaces, as the kernel allows them, separated
@@ -19,7 +20,7 @@ func interfaces() *regexp.Regexp {
 
 // cni checks the network plugin. Decode has put what cni says into cniConfig,
 // so that the two differ only where the file has both.
-func cni(network v1alpha1.ClusterNetwork, pods netip.Prefix, datacenter string, path *field.Path) field.ErrorList {
+func cni(network v1alpha1.ClusterNetwork, pods netip.Prefix, provider providers.Provider, path *field.Path) field.ErrorList {
 	at := path.Child("cniConfig")
 	var errs field.ErrorList
 	switch implied := impliedBy(network.CNI); {
@@ -31,7 +32,7 @@ func cni(network v1alpha1.ClusterNetwork, pods netip.Prefix, datacenter string, 
 	default:
 		at = path.Child("cni")
 	}
-	return append(errs, plugin(network.CNIConfig, pods, datacenter, at)...)
+	return append(errs, plugin(network.CNIConfig, pods, provider, at)...)
 }
 
 func impliedBy(cni string) *v1alpha1.CNIConfig {
@@ -44,7 +45,7 @@ func impliedBy(cni string) *v1alpha1.CNIConfig {
 	return nil
 }
 
-func plugin(config *v1alpha1.CNIConfig, pods netip.Prefix, datacenter string, path *field.Path) field.ErrorList {
+func plugin(config *v1alpha1.CNIConfig, pods netip.Prefix, provider providers.Provider, path *field.Path) field.ErrorList {
 	switch {
 	case config == nil:
 		return nil
@@ -53,9 +54,9 @@ func plugin(config *v1alpha1.CNIConfig, pods netip.Prefix, datacenter string, pa
 	case config.Cilium != nil:
 		return cilium(*config.Cilium, pods, path.Child("cilium"))
 	case config.Kindnetd == nil:
-		return field.ErrorList{field.Required(path, "a network plugin: cilium, or kindnetd with "+v1alpha1.DockerKind+"; write one, or remove cniConfig")}
-	case datacenter == v1alpha1.InMemoryKind:
-		return field.ErrorList{field.Forbidden(path, "kindnetd is for nodes of kind, which "+v1alpha1.DockerKind+" makes; use cilium, or remove it")}
+		return field.ErrorList{field.Required(path, "a network plugin: cilium, or kindnetd for nodes of kind; write one, or remove cniConfig")}
+	case provider.Known() && !provider.Spec.Kindnetd:
+		return field.ErrorList{field.Forbidden(path, "kindnetd is for nodes of kind, and provider "+provider.Name+" makes none; use cilium, or remove it")}
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ func TestSpecNetworkPlugin(t *testing.T) {
 	const (
 		path     = "spec.clusterNetwork"
 		together = ": must not be given together with cniConfig; remove one of the two"
-		kindnetd = ": Forbidden: kindnetd is for nodes of kind, which DockerDatacenterConfig makes; use cilium, or remove it"
-		missing  = path + ".cniConfig: Required value: a network plugin: cilium, or kindnetd with DockerDatacenterConfig; write one, or remove cniConfig"
+		kindnetd = ": Forbidden: kindnetd is for nodes of kind, and provider inmemory makes none; use cilium, or remove it"
+		missing  = path + ".cniConfig: Required value: a network plugin: cilium, or kindnetd for nodes of kind; write one, or remove cniConfig"
 	)
 	var (
 		onlyCilium   = &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}}
@@ -25,10 +25,10 @@ func TestSpecNetworkPlugin(t *testing.T) {
 		}
 	}
 	docker := func(cni string, config *v1alpha1.CNIConfig) func(*v1alpha1.Cluster) {
-		return on(v1alpha1.DockerKind, cni, config)
+		return on("DockerDatacenterConfig", cni, config)
 	}
 	simulated := func(cni string, config *v1alpha1.CNIConfig) func(*v1alpha1.Cluster) {
-		return on(v1alpha1.InMemoryKind, cni, config)
+		return on("InMemoryDatacenterConfig", cni, config)
 	}
 	testSpec(t, map[string]specTest{
 		"none":                            {docker("", nil), nil},

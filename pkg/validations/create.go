@@ -5,13 +5,16 @@ import (
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // Resolved is a valid cluster spec with exact versions.
 type Resolved struct {
-	Config   *v1alpha1.Config
+	Config *v1alpha1.Config
+	// Provider of the machines; the zero value for a user's own ClusterClass.
+	Provider providers.Provider
 	Versions v1alpha1.ClusterVersions
 	Set      versionsbundle.Set
 	// Warnings are those of decoding, and those about what a valid spec asks for and
@@ -23,12 +26,13 @@ type Resolved struct {
 // management cluster, and resolves its versions. All that is wrong, with what
 // could not be read, is in one error, of type strictyaml.Problems. running is as
 // for versionsbundle.Resolve. With an error there are the warnings only.
-func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1alpha1.ClusterVersions) (Resolved, error) {
+func Create(config *v1alpha1.Config, known providers.Set, bundles *versionsbundle.Bundles, running v1alpha1.ClusterVersions) (Resolved, error) {
 	if config.Cluster == nil {
 		return Resolved{Warnings: config.Warnings}, config.Problems.OrNil()
 	}
-	errs := Spec(config.Cluster)
-	needs := Needs(config)
+	provider := known.Of(config.Cluster)
+	errs := Spec(config.Cluster, known)
+	needs := Needs(config, provider)
 	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running, needs)
 	errs = append(errs, unresolved...)
 	errs = append(errs, Versions(config.Cluster, versions)...)
@@ -39,9 +43,13 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 		config.Locate(v1alpha1.AWSIamKind, AWSIam(config.AWSIam)),
 	)
 	warnings := slices.Concat(config.Warnings,
-		config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster)),
+		config.LocateWarnings(v1alpha1.ClusterKind, Warnings(config.Cluster, provider)),
 		config.LocateWarnings(v1alpha1.AWSIamKind, AWSIamWarnings(config.AWSIam)),
 	)
+	resolved := Resolved{Config: config, Provider: provider, Versions: versions, Set: set}
+	if running.ControlPlane.IsZero() && len(problems) == 0 { // else the plan says what it needs
+		problems = imageProblems(resolved)
+	}
 	err := problems.OrNil()
 	if err == nil {
 		warnings = append(warnings, config.LocateWarnings(v1alpha1.ClusterKind, versionWarnings(config.Cluster, versions, bundles, needs))...)
@@ -51,5 +59,6 @@ func Create(config *v1alpha1.Config, bundles *versionsbundle.Bundles, running v1
 	if err != nil {
 		return Resolved{Warnings: warnings}, err
 	}
-	return Resolved{Config: config, Versions: versions, Set: set, Warnings: warnings}, nil
+	resolved.Warnings = warnings
+	return resolved, nil
 }

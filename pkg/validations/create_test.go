@@ -31,7 +31,7 @@ spec:
 
 func decode(t *testing.T, text string) *v1alpha1.Config {
 	t.Helper()
-	return v1alpha1.Decode("cluster.yaml", []byte(text))
+	return devProviders().Decode("cluster.yaml", []byte(text))
 }
 
 func onDocker(text string) string { return strings.Replace(text, "InMemory", "Docker", 1) }
@@ -123,7 +123,7 @@ func TestCreate(t *testing.T) {
 			v1alpha1.ClusterVersions{},
 			created{versions("v1.34.3", nil), set("v1.34.3"), []string{
 				"cluster.yaml:16: spec.bundlesRef: clusterctl-x takes versions from its own bundles or from --bundles; ignored",
-				"cluster.yaml:17: spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines",
+				"cluster.yaml:17: spec.externalEtcdConfiguration: no machines are made for etcd: it runs on the control plane's machines",
 				"cluster.yaml:19: spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet",
 			}},
 		},
@@ -147,7 +147,7 @@ func TestCreate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			config := decode(t, test.text)
-			resolved, err := validations.Create(config, bundles(), test.running)
+			resolved, err := validations.Create(config, devProviders(), bundles(), test.running)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,7 +261,7 @@ func TestCreateReportsAllProblems(t *testing.T) {
 		},
 		"old way to name a plugin that simulated nodes cannot have": {
 			strings.Replace(file, "    pods:", "    cni: kindnetd\n    pods:", 1),
-			[]string{"cluster.yaml:8: spec.clusterNetwork.cni: Forbidden: kindnetd is for nodes of kind, which DockerDatacenterConfig makes; use cilium, or remove it"},
+			[]string{"cluster.yaml:8: spec.clusterNetwork.cni: Forbidden: kindnetd is for nodes of kind, and provider inmemory makes none; use cilium, or remove it"},
 		},
 		"rules of all kinds": {
 			strings.NewReplacer("name: prod\nspec", "name: Prod\nspec", "10.96.0.0/12", "10.96.0.0/8", "1.34", "1.37").Replace(file) + groups("{name: a, count: -1}", "{name: b, kubernetesVersion: 1.29}"),
@@ -278,7 +278,7 @@ func TestCreateReportsAllProblems(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			resolved, err := validations.Create(decode(t, test.text), bundles(), v1alpha1.ClusterVersions{})
+			resolved, err := validations.Create(decode(t, test.text), devProviders(), bundles(), v1alpha1.ClusterVersions{})
 			if err != nil {
 				got = strings.Split(err.Error(), "\n")
 			}

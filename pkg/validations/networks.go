@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // Limits of kubeadm for the networks of services and pods (its
@@ -25,7 +26,7 @@ const (
 	maxNodeBits    = 16
 )
 
-func networks(network v1alpha1.ClusterNetwork, datacenter string, path *field.Path) field.ErrorList {
+func networks(network v1alpha1.ClusterNetwork, provider providers.Provider, path *field.Path) field.ErrorList {
 	podsPath, servicesPath := path.Child("pods", "cidrBlocks"), path.Child("services", "cidrBlocks")
 	pods, errs := oneCIDR(network.Pods.CIDRBlocks, "192.168.0.0/16", podsPath)
 	services, serviceErrs := oneCIDR(network.Services.CIDRBlocks, "10.96.0.0/12", servicesPath)
@@ -44,7 +45,7 @@ func networks(network v1alpha1.ClusterNetwork, datacenter string, path *field.Pa
 			errs = append(errs, field.Invalid(servicesPath.Index(0), services.String(), fmt.Sprintf("overlaps with the network of pods (%s); use a network of its own", pods)))
 		}
 	}
-	return slices.Concat(errs, cni(network, pods, datacenter, path), resolvConf(network.DNS.ResolvConf, path.Child("dns", "resolvConf", "path")))
+	return slices.Concat(errs, cni(network, pods, provider, path), resolvConf(network.DNS.ResolvConf, path.Child("dns", "resolvConf", "path")))
 }
 
 func oneCIDR(blocks []string, example string, path *field.Path) (netip.Prefix, field.ErrorList) {

@@ -3,6 +3,7 @@
 package validations
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,20 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
-// Spec returns everything that is wrong with a spec by itself.
-func Spec(cluster *v1alpha1.Cluster) field.ErrorList {
+// Spec returns everything that is wrong with a spec by itself, where there are these
+// providers.
+func Spec(cluster *v1alpha1.Cluster, known providers.Set) field.ErrorList {
 	path := field.NewPath("spec")
 	return slices.Concat(
 		metadata(cluster.Metadata),
 		controlPlane(cluster, path.Child("controlPlaneConfiguration")),
 		groups(cluster, path.Child("workerNodeGroupConfigurations")),
 		clusterClass(cluster, path),
-		datacenter(cluster.Spec, path.Child("datacenterRef")),
+		datacenter(cluster, known, path.Child("datacenterRef")),
 		managementCluster(cluster.Spec.ManagementCluster, path.Child("managementCluster")),
 		externalEtcd(cluster.Spec.ExternalEtcdConfiguration, path.Child("externalEtcdConfiguration")),
-		networks(cluster.Spec.ClusterNetwork, cluster.Spec.DatacenterRef.Kind, path.Child("clusterNetwork")),
+		networks(cluster.Spec.ClusterNetwork, known.Of(cluster), path.Child("clusterNetwork")),
 		identityProviders(cluster.Spec.IdentityProviderRefs, path.Child("identityProviderRefs")),
 		podIAM(cluster.Spec.PodIAMConfig, path.Child("podIamConfig")),
 		healthCheck(cluster.Spec.MachineHealthCheck, nil, path.Child("machineHealthCheck")),
@@ -44,19 +47,23 @@ func metadata(meta v1alpha1.Meta) field.ErrorList {
 	return append(errs, dnsLabel(meta.Name, maxNameLength, path.Child("name"))...)
 }
 
-func datacenter(spec v1alpha1.ClusterSpec, path *field.Path) field.ErrorList {
+func datacenter(cluster *v1alpha1.Cluster, known providers.Set, path *field.Path) field.ErrorList {
+	spec := cluster.Spec
 	ref := spec.DatacenterRef
 	if spec.ClusterClass != nil && ref == (v1alpha1.Ref{}) {
 		return nil // the class says where machines are made
 	}
 	var errs field.ErrorList
-	kinds := []string{v1alpha1.DockerKind, v1alpha1.InMemoryKind}
-	switch ref.Kind {
-	case v1alpha1.DockerKind, v1alpha1.InMemoryKind:
-	case "":
+	kinds := known.Datacenters()
+	switch {
+	case slices.Contains(kinds, ref.Kind):
+	case ref.Kind == "":
 		errs = append(errs, field.Required(path.Child("kind"), "the provider: "+strings.Join(kinds, " or ")))
 	default:
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
+	}
+	if machine := known.Of(cluster).Spec.Machine.Kind; spec.ClusterClass != nil && machine != "" {
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("no ClusterClass is generated from documents of kind %s; remove spec.clusterClass, or this and name a class of your own", machine)))
 	}
 	if ref.Name == "" {
 		errs = append(errs, field.Required(path.Child("name"), "the name of the provider document; if there is none, any name"))

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -19,7 +20,7 @@ func valid(change func(*v1alpha1.Cluster)) *v1alpha1.Cluster {
 			KubernetesVersion:             kubernetesVersion("1.34"),
 			ControlPlaneConfiguration:     v1alpha1.ControlPlaneConfiguration{Count: new(3)},
 			WorkerNodeGroupConfigurations: []v1alpha1.WorkerNodeGroupConfiguration{{Name: "md-0", Count: new(2)}, {Name: "md-1"}},
-			DatacenterRef:                 v1alpha1.Ref{Kind: v1alpha1.InMemoryKind, Name: "prod"},
+			DatacenterRef:                 v1alpha1.Ref{Kind: "InMemoryDatacenterConfig", Name: "prod"},
 			ClusterNetwork: v1alpha1.ClusterNetwork{
 				Pods:     v1alpha1.Network{CIDRBlocks: []string{"192.168.0.0/16"}},
 				Services: v1alpha1.Network{CIDRBlocks: []string{"10.96.0.0/12"}},
@@ -70,7 +71,7 @@ func testSpec(t *testing.T, tests map[string]specTest) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, printed(validations.Spec(valid(test.change)))); diff != "" {
+			if diff := cmp.Diff(test.want, printed(validations.Spec(valid(test.change), devProviders()))); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 		})
@@ -185,10 +186,10 @@ func TestSpecDatacenter(t *testing.T) {
 		return func(c *v1alpha1.Cluster) { c.Spec.DatacenterRef = v1alpha1.Ref{Kind: kind, Name: name} }
 	}
 	testSpec(t, map[string]specTest{
-		"docker":           {ref(v1alpha1.DockerKind, "other"), nil},
+		"docker":           {ref("DockerDatacenterConfig", "other"), nil},
 		"another provider": {ref("VSphereDatacenterConfig", "prod"), []string{`spec.datacenterRef.kind: Unsupported value: "VSphereDatacenterConfig": supported values: "DockerDatacenterConfig", "InMemoryDatacenterConfig"`}},
 		"no kind":          {ref("", "prod"), []string{"spec.datacenterRef.kind: Required value: the provider: DockerDatacenterConfig or InMemoryDatacenterConfig"}},
-		"no name":          {ref(v1alpha1.InMemoryKind, ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; if there is none, any name"}},
+		"no name":          {ref("InMemoryDatacenterConfig", ""), []string{"spec.datacenterRef.name: Required value: the name of the provider document; if there is none, any name"}},
 	})
 }
 
@@ -212,4 +213,11 @@ func TestSpecReportsAll(t *testing.T) {
 			"spec.clusterNetwork.services.cidrBlocks: Required value: one network, such as 10.96.0.0/12",
 		},
 	}})
+}
+
+// devProviders are those that tests of the common parts of a spec use; what there is
+// besides them changes nothing.
+func devProviders() providers.Set {
+	all := providers.BuiltIn()
+	return providers.Set{"docker": all["docker"], "inmemory": all["inmemory"]}
 }

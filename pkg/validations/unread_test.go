@@ -91,7 +91,7 @@ func TestRulesAboutTwoFields(t *testing.T) {
 // fieldsOf are the paths of what is wrong with a spec.
 func fieldsOf(t *testing.T, text string) []string {
 	t.Helper()
-	_, err := validations.Create(decode(t, text), bundles(), v1alpha1.ClusterVersions{})
+	_, err := validations.Create(decode(t, text), devProviders(), bundles(), v1alpha1.ClusterVersions{})
 	var fields []string
 	if problems, ok := err.(strictyaml.Problems); ok { //nolint:errorlint // is documented to be of this type
 		for _, problem := range problems {

@@ -40,7 +40,7 @@ func testUpdate(t *testing.T, tests map[string]updateTest) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			resolved, err := validations.Create(decode(t, test.text), bundles(), test.floor)
+			resolved, err := validations.Create(decode(t, test.text), devProviders(), bundles(), test.floor)
 			if err != nil {
 				t.Fatal(err)
 			}

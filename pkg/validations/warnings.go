@@ -9,12 +9,13 @@ import (
 	capilabels "sigs.k8s.io/cluster-api/util/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // Warnings returns the warnings about what a valid spec asks for and does not get, and
 // about what else it needs.
-func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
+func Warnings(cluster *v1alpha1.Cluster, provider providers.Provider) []strictyaml.Warning {
 	var warnings []strictyaml.Warning
 	warn := func(path *field.Path, text string) {
 		warnings = append(warnings, strictyaml.Warning{Path: path.String(), Text: text})
@@ -29,18 +30,16 @@ func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
 		warn(path.Child("workerNodeGroupConfigurations"), "every group has a NoSchedule or NoExecute taint, and so has the control plane: a pod without a toleration for one of them runs nowhere")
 	}
 	if etcd := spec.ExternalEtcdConfiguration; etcd != nil && len(etcd.Endpoints) == 0 {
-		warn(path.Child("externalEtcdConfiguration"), "the development providers have no machines for etcd: it runs on the control plane's machines")
+		warn(path.Child("externalEtcdConfiguration"), "no machines are made for etcd: it runs on the control plane's machines")
 	}
-	if idle := withoutEffect(spec); len(idle) > 0 && spec.DatacenterRef.Kind == v1alpha1.InMemoryKind {
+	if idle := withoutEffect(spec); len(idle) > 0 && provider.Spec.Simulated {
 		warn(path.Child("datacenterRef"), "simulated machines run no kubelet, containerd or kube-apiserver that would read "+strings.Join(idle, ", ")+": it is rendered, and has no visible effect")
 	}
-	if spec.DatacenterRef.Kind == v1alpha1.DockerKind {
-		overridden(spec.ControlPlaneConfiguration.KubeletConfiguration, path.Child("controlPlaneConfiguration", "kubeletConfiguration"), warn)
-		for i, group := range spec.WorkerNodeGroupConfigurations {
-			overridden(group.KubeletConfiguration, path.Child("workerNodeGroupConfigurations").Index(i).Child("kubeletConfiguration"), warn)
-		}
+	overridden(spec.ControlPlaneConfiguration.KubeletConfiguration, provider, path.Child("controlPlaneConfiguration", "kubeletConfiguration"), warn)
+	for i, group := range spec.WorkerNodeGroupConfigurations {
+		overridden(group.KubeletConfiguration, provider, path.Child("workerNodeGroupConfigurations").Index(i).Child("kubeletConfiguration"), warn)
 	}
-	networkPlugin(spec, path.Child("clusterNetwork"), warn)
+	networkPlugin(spec, provider, path.Child("clusterNetwork"), warn)
 	for i, entry := range spec.EtcdEncryption {
 		keys(spec.KubernetesVersion.Minor(), entry, path.Child("etcdEncryption").Index(i), warn)
 	}
@@ -57,12 +56,12 @@ func Warnings(cluster *v1alpha1.Cluster) []strictyaml.Warning {
 	return warnings
 }
 
-// overridden warns about fields that Cluster API's docker provider sets by
-// arguments of the kubelet, which win (its cloud-init, defaultExtraArg).
-func overridden(kubelet map[string]any, path *field.Path, warn func(*field.Path, string)) {
-	for _, name := range []string{"cgroupRoot", "evictionHard", "failCgroupV1", "failSwapOn", "imageGCHighThresholdPercent", "runtimeCgroups"} {
+// overridden warns about fields that the machines of a provider set by arguments of the
+// kubelet, which win.
+func overridden(kubelet map[string]any, provider providers.Provider, path *field.Path, warn func(*field.Path, string)) {
+	for _, name := range provider.Spec.Node.OverriddenKubeletFields {
 		if _, given := kubelet[name]; given {
-			warn(path.Child(name), "machines of docker share the host, and an argument of the kubelet, which wins, sets this already")
+			warn(path.Child(name), "on machines of provider "+provider.Name+" an argument of the kubelet, which wins, sets this already")
 		}
 	}
 }
@@ -98,9 +97,9 @@ func withoutEffect(spec v1alpha1.ClusterSpec) []string {
 	return names
 }
 
-func networkPlugin(spec v1alpha1.ClusterSpec, path *field.Path, warn func(*field.Path, string)) {
+func networkPlugin(spec v1alpha1.ClusterSpec, provider providers.Provider, path *field.Path, warn func(*field.Path, string)) {
 	config := spec.ClusterNetwork.CNIConfig
-	if config == nil && len(spec.AddOns) == 0 && spec.DatacenterRef.Kind == v1alpha1.DockerKind {
+	if config == nil && len(spec.AddOns) == 0 && provider.Known() && !provider.Spec.Simulated {
 		warn(path, "no cniConfig: nodes become ready once you have applied a network plugin")
 	}
 	if config != nil && config.Cilium != nil && config.Cilium.PolicyEnforcementMode == "always" {

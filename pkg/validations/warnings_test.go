@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -68,16 +69,16 @@ func TestWarnings(t *testing.T) {
 		"autoscaled from its count": {count(2, new(2)), nil},
 		"autoscaled from another":   {count(2, new(3)), []string{"spec.workerNodeGroupConfigurations[1].count: the group starts with minCount (2) machines, and the autoscaler takes over from there; ignored"}},
 		"etcd that is there":        {etcd(v1alpha1.ExternalEtcdConfiguration{Endpoints: []string{"https://a:1"}}), nil},
-		"etcd to make":              {etcd(v1alpha1.ExternalEtcdConfiguration{Count: 3}), []string{"spec.externalEtcdConfiguration: the development providers have no machines for etcd: it runs on the control plane's machines"}},
-		"plugin for simulated":      {plugin(v1alpha1.InMemoryKind, cilium), nil},
-		"none for simulated":        {plugin(v1alpha1.InMemoryKind, nil), nil},
-		"plugin for docker":         {plugin(v1alpha1.DockerKind, cilium), nil},
-		"none for docker":           {plugin(v1alpha1.DockerKind, nil), []string{noPlugin}},
-		"add-on for docker":         {plugin(v1alpha1.DockerKind, nil, v1alpha1.AddOn{}), nil},
-		"plugin, add-on, docker":    {plugin(v1alpha1.DockerKind, cilium, v1alpha1.AddOn{}), nil},
-		"policies enforced always":  {plugin(v1alpha1.DockerKind, &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{PolicyEnforcementMode: "always"}}), []string{"spec.clusterNetwork.cniConfig.cilium.policyEnforcementMode: pods that no network policy allows are cut off, CoreDNS among them; add the policies that you need, for instance by spec.addOns"}},
-		"policies enforced never":   {plugin(v1alpha1.DockerKind, &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{PolicyEnforcementMode: "never"}}), nil},
-		"kindnetd for docker":       {plugin(v1alpha1.DockerKind, &v1alpha1.CNIConfig{Kindnetd: &v1alpha1.Kindnetd{}}), nil},
+		"etcd to make":              {etcd(v1alpha1.ExternalEtcdConfiguration{Count: 3}), []string{"spec.externalEtcdConfiguration: no machines are made for etcd: it runs on the control plane's machines"}},
+		"plugin for simulated":      {plugin("InMemoryDatacenterConfig", cilium), nil},
+		"none for simulated":        {plugin("InMemoryDatacenterConfig", nil), nil},
+		"plugin for docker":         {plugin("DockerDatacenterConfig", cilium), nil},
+		"none for docker":           {plugin("DockerDatacenterConfig", nil), []string{noPlugin}},
+		"add-on for docker":         {plugin("DockerDatacenterConfig", nil, v1alpha1.AddOn{}), nil},
+		"plugin, add-on, docker":    {plugin("DockerDatacenterConfig", cilium, v1alpha1.AddOn{}), nil},
+		"policies enforced always":  {plugin("DockerDatacenterConfig", &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{PolicyEnforcementMode: "always"}}), []string{"spec.clusterNetwork.cniConfig.cilium.policyEnforcementMode: pods that no network policy allows are cut off, CoreDNS among them; add the policies that you need, for instance by spec.addOns"}},
+		"policies enforced never":   {plugin("DockerDatacenterConfig", &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{PolicyEnforcementMode: "never"}}), nil},
+		"kindnetd for docker":       {plugin("DockerDatacenterConfig", &v1alpha1.CNIConfig{Kindnetd: &v1alpha1.Kindnetd{}}), nil},
 		"another provider":          {plugin("", nil), nil},
 		"encryption":                {kms("1.34", nil), []string{listen}},
 		"cache of the old KMS":      {kms("1.28", new(5)), []string{listen}},
@@ -104,7 +105,7 @@ func TestWarnings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, warning := range validations.Warnings(valid(test.change)) {
+			for _, warning := range warningsOf(valid(test.change)) {
 				if warning.Path != "spec.datacenterRef" { // has a test of its own
 					got = append(got, warning.Path+": "+warning.Text)
 				}
@@ -141,7 +142,7 @@ func TestWarningsOfSimulatedMachines(t *testing.T) {
 		want   []string
 	}{
 		"all of them": {all, []string{"simulated machines run no kubelet, containerd or kube-apiserver that would read apiServerExtraArgs, auditPolicyContent, certSans, dns, etcdEncryption, identityProviderRefs, kubeletConfiguration, labels, podIamConfig, proxyConfiguration, registryMirrorConfiguration, taints: it is rendered, and has no visible effect"}},
-		"on docker":   {func(c *v1alpha1.Cluster) { all(c); c.Spec.DatacenterRef.Kind = v1alpha1.DockerKind }, nil},
+		"on docker":   {func(c *v1alpha1.Cluster) { all(c); c.Spec.DatacenterRef.Kind = "DockerDatacenterConfig" }, nil},
 		"what Cluster API does by itself": {
 			func(c *v1alpha1.Cluster) {
 				c.Spec.WorkerNodeGroupConfigurations[0].Labels = map[string]string{"node-role.kubernetes.io/a": ""}
@@ -152,7 +153,7 @@ func TestWarningsOfSimulatedMachines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, warning := range validations.Warnings(valid(test.change)) {
+			for _, warning := range warningsOf(valid(test.change)) {
 				if warning.Path == "spec.datacenterRef" {
 					got = append(got, warning.Text)
 				}
@@ -168,13 +169,13 @@ func TestWarningsOfSimulatedMachines(t *testing.T) {
 func TestWarningsOfDockersKubelet(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string][]string{
-		v1alpha1.InMemoryKind: nil,
-		v1alpha1.DockerKind: {
+		"InMemoryDatacenterConfig": nil,
+		"DockerDatacenterConfig": {
 			"spec.controlPlaneConfiguration.kubeletConfiguration.failSwapOn", "spec.workerNodeGroupConfigurations[1].kubeletConfiguration.evictionHard",
 		},
 	} {
 		var got []string
-		for _, warning := range validations.Warnings(valid(func(c *v1alpha1.Cluster) {
+		for _, warning := range warningsOf(valid(func(c *v1alpha1.Cluster) {
 			c.Spec.DatacenterRef.Kind = kind
 			c.Spec.ControlPlaneConfiguration.KubeletConfiguration = map[string]any{"failSwapOn": false, "maxPods": 5}
 			c.Spec.WorkerNodeGroupConfigurations[1].KubeletConfiguration = map[string]any{"evictionHard": map[string]any{}}
@@ -187,4 +188,9 @@ func TestWarningsOfDockersKubelet(t *testing.T) {
 			t.Errorf("%s: warnings about (-want +got):\n%s", kind, diff)
 		}
 	}
+}
+
+// warningsOf are those of a cluster of a built-in provider.
+func warningsOf(cluster *v1alpha1.Cluster) []strictyaml.Warning {
+	return validations.Warnings(cluster, devProviders().Of(cluster))
 }

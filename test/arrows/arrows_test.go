@@ -33,7 +33,7 @@ func allowed() map[string][]string {
 		"config":           nil,
 		"hack/addons":      {"config", "hack/source"},
 		"hack/bundles":     {"hack/source"},
-		"hack/schema":      {"pkg/api/v1alpha1", "pkg/versionsbundle"},
+		"hack/schema":      {"pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"hack/source":      nil,
 		"pkg/api/v1alpha1": {"pkg/strictyaml"},
 		"pkg/embedded":     nil,

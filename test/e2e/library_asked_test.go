@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -70,7 +71,7 @@ func (c call) warnOf(warnings []strictyaml.Warning) {
 }
 
 func (c call) spec(data []byte) lifecycle.Spec {
-	return lifecycle.ReadSpec("cluster.yaml", data, c.bundles)
+	return lifecycle.ReadSpec("cluster.yaml", data, providers.BuiltIn(), c.bundles)
 }
 
 // askCreate is 'create cluster'.

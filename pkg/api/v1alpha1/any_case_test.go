@@ -38,17 +38,17 @@ func TestFieldsInAnyCase(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, answers(head+test.text)); diff != "" {
+			if diff := cmp.Diff(test.want, answers(t, head+test.text)); diff != "" {
 				t.Errorf("answers (-want +got):\n%s", diff)
 			}
 		})
 	}
-	config := Decode("f.yaml", []byte(head+"spec: {controlPlaneConfiguration: {certSANs: [a]}}\n"))
+	config := Decode("f.yaml", []byte(head+"spec: {controlPlaneConfiguration: {certSANs: [a]}}\n"), twoProviders(t))
 	if diff := cmp.Diff([]string{"a"}, config.Cluster.Spec.ControlPlaneConfiguration.CertSANs); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	ours := strings.Replace(head, APIVersionEKSA, APIVersion, 1) + "spec: {controlPlaneConfiguration: {certSANs: [a]}}\n"
-	if diff := cmp.Diff([]string{"f.yaml:3: spec.controlPlaneConfiguration.certSANs: Forbidden: unknown field; did you mean certSans?"}, answers(ours)); diff != "" {
+	if diff := cmp.Diff([]string{"f.yaml:3: spec.controlPlaneConfiguration.certSANs: Forbidden: unknown field; did you mean certSans?"}, answers(t, ours)); diff != "" {
 		t.Errorf("a document of ours (-want +got):\n%s", diff)
 	}
 }
@@ -66,11 +66,11 @@ func TestFieldsThatAskForNothing(t *testing.T) {
 	} {
 		kind, path, _ := strings.Cut(test.rule, ".")
 		text, _, _ := fileWith(kind, path, test.value)
-		if diff := cmp.Diff([]string(nil), answers(text)); diff != "" {
+		if diff := cmp.Diff([]string(nil), answers(t, text)); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", path, test.value, diff)
 		}
 		text, _, _ = fileWith(kind, path, test.refused)
-		if got := answers(text); len(got) != 1 || !strings.HasSuffix(got[0], fieldRules[test.rule].text) {
+		if got := answers(t, text); len(got) != 1 || !strings.HasSuffix(got[0], fieldRules[test.rule].text) {
 			t.Errorf("%s: %s: %q", path, test.refused, got)
 		}
 	}

@@ -167,7 +167,7 @@ func TestDecodeMapsOfText(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := v1alpha1.Decode("cluster.yaml", []byte(minimal+"  controlPlaneConfiguration:\n    labels: "+test.text+"\n"))
+			config := devProviders().Decode("cluster.yaml", []byte(minimal+"  controlPlaneConfiguration:\n    labels: "+test.text+"\n"))
 			got := result{Labels: config.Cluster.Spec.ControlPlaneConfiguration.Labels}
 			if len(config.Problems) > 0 {
 				got = result{Problems: strings.Split(config.Problems.Error(), "\n")}

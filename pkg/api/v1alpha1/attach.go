@@ -9,31 +9,33 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// attachDatacenter keeps the provider document that datacenterRef names. Every
-// field of the kinds there are is optional, so that it may be left out; one
-// that nothing refers to is a mistake.
+// attachDatacenter keeps the document that datacenterRef names. It may be left out where
+// every field of it is optional; one that nothing refers to is a mistake.
 func (d *decoder) attachDatacenter() {
 	ref := d.config.Cluster.Spec.DatacenterRef
-	inMemory, hasInMemory := d.values[InMemoryKind].(*InMemoryDatacenterConfig)
-	docker, hasDocker := d.values[DockerKind].(*DockerDatacenterConfig)
-	if hasInMemory {
-		d.datacenterReferred(InMemoryKind, inMemory.Metadata)
-	}
-	if hasDocker {
-		d.datacenterReferred(DockerKind, docker.Metadata)
-	}
-	switch ref.Kind {
-	case InMemoryKind:
-		if !hasInMemory {
-			inMemory = &InMemoryDatacenterConfig{APIVersion: APIVersion, Kind: InMemoryKind, Metadata: Meta{Name: ref.Name}}
+	for _, kind := range d.infrastructure.datacenters() {
+		if document, is := d.values[kind].(*InfrastructureConfig); is {
+			d.datacenterReferred(kind, document.Metadata)
 		}
-		d.config.InMemory = inMemory
-	case DockerKind:
-		if !hasDocker {
-			docker = &DockerDatacenterConfig{APIVersion: APIVersion, Kind: DockerKind, Metadata: Meta{Name: ref.Name}}
-		}
-		d.config.Docker = docker
 	}
+	of, known := d.infrastructure[ref.Kind]
+	if !known || of.Machines {
+		return
+	}
+	document, given := d.values[ref.Kind].(*InfrastructureConfig)
+	if !given {
+		var errs field.ErrorList
+		empty := infrastructureDocument{APIVersion: APIVersion, Kind: ref.Kind, Metadata: Meta{Name: ref.Name}, Spec: strictyaml.Described{Schema: of.Schema}}
+		if document, errs = empty.config(ref.Kind); len(errs) > 0 && !d.unread && ref.Name != "" {
+			d.misses(ClusterKind, missingDocument(field.NewPath("spec", "datacenterRef"), ref))
+		}
+	}
+	d.config.Datacenter = document
+}
+
+// missingDocument is the problem of a reference, at a path, to a document that there is not.
+func missingDocument(path *field.Path, ref Ref) *field.Error {
+	return field.Invalid(path.Child("name"), ref.Name, fmt.Sprintf("the file has no %[1]s of this name; add it ('clusterctl-x explain %[1]s'), or correct the reference", ref.Kind))
 }
 
 // datacenterReferred checks that the cluster refers to a provider document. A
@@ -45,7 +47,7 @@ func (d *decoder) datacenterReferred(kind string, meta Meta) {
 		d.misses(kind, field.Invalid(path, meta.Name, fmt.Sprintf("no datacenterRef names this %s: the cluster has only a clusterClass; remove this document or add the reference", kind)))
 		return
 	}
-	if ref.Kind != InMemoryKind && ref.Kind != DockerKind || ref.Name == "" {
+	if of, known := d.infrastructure[ref.Kind]; !known || of.Machines || ref.Name == "" {
 		return
 	}
 	switch {

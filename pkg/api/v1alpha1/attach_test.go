@@ -22,11 +22,11 @@ type attached struct {
 
 func attachedTo(config *v1alpha1.Config) attached {
 	var got attached
-	if config.InMemory != nil {
-		got.InMemory = config.InMemory.APIVersion + " " + config.InMemory.Kind + " " + config.InMemory.Metadata.Name
+	if datacenter := config.Datacenter; datacenter != nil && datacenter.Kind == "InMemoryDatacenterConfig" {
+		got.InMemory = datacenter.APIVersion + " " + datacenter.Kind + " " + datacenter.Metadata.Name
 	}
-	if config.Docker != nil {
-		got.Docker = config.Docker.APIVersion + " " + config.Docker.Kind + " " + config.Docker.Metadata.Name
+	if datacenter := config.Datacenter; datacenter != nil && datacenter.Kind == "DockerDatacenterConfig" {
+		got.Docker = datacenter.APIVersion + " " + datacenter.Kind + " " + datacenter.Metadata.Name
 	}
 	if config.OIDC != nil {
 		got.OIDC = config.OIDC.Metadata.Name + " " + config.OIDC.Spec.ClientID
@@ -70,16 +70,16 @@ func TestAttachDatacenter(t *testing.T) {
 		"documents of both kinds": {onDocker + inMemoryDocument + dockerDocument, attached{Docker: docker, Problems: []string{
 			`cluster.yaml:19: metadata.name: Invalid value: "prod": ` + unnamed + `InMemoryDatacenterConfig: the cluster's spec.datacenterRef has kind "DockerDatacenterConfig"; remove this document or correct the reference`,
 		}}},
-		"two names": {minimal + document(v1alpha1.InMemoryKind, "test"), attached{
+		"two names": {minimal + document("InMemoryDatacenterConfig", "test"), attached{
 			InMemory: strings.Replace(inMemory, "prod", "test", 1), Problems: []string{`cluster.yaml:19: metadata.name: Invalid value: "test": ` + twoNames},
 		}},
-		"two names and namespaces": {onDocker + document(v1alpha1.DockerKind, "test", "  namespace: team\n"), attached{
+		"two names and namespaces": {onDocker + document("DockerDatacenterConfig", "test", "  namespace: team\n"), attached{
 			Docker: strings.Replace(docker, "prod", "test", 1), Problems: []string{
 				`cluster.yaml:19: metadata.name: Invalid value: "test": ` + twoNames,
 				`cluster.yaml:20: metadata.namespace: Invalid value: "team": ` + namespace,
 			},
 		}},
-		"another kind in another namespace": {minimal + document(v1alpha1.DockerKind, "prod", "  namespace: team\n"), attached{InMemory: inMemory, Problems: []string{
+		"another kind in another namespace": {minimal + document("DockerDatacenterConfig", "prod", "  namespace: team\n"), attached{InMemory: inMemory, Problems: []string{
 			`cluster.yaml:19: metadata.name: Invalid value: "prod": ` + unnamed + `DockerDatacenterConfig: the cluster's spec.datacenterRef has kind "InMemoryDatacenterConfig"; remove this document or correct the reference`,
 			`cluster.yaml:20: metadata.namespace: Invalid value: "team": ` + namespace,
 		}}},
@@ -98,7 +98,7 @@ func TestAttachDatacenter(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, attachedTo(v1alpha1.Decode("cluster.yaml", []byte(test.text)))); diff != "" {
+			if diff := cmp.Diff(test.want, attachedTo(devProviders().Decode("cluster.yaml", []byte(test.text)))); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
 			}
 		})
@@ -183,7 +183,7 @@ func TestAttachIdentityProviders(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, attachedTo(v1alpha1.Decode("cluster.yaml", []byte(test.text)))); diff != "" {
+			if diff := cmp.Diff(test.want, attachedTo(devProviders().Decode("cluster.yaml", []byte(test.text)))); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
 			}
 		})

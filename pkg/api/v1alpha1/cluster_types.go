@@ -9,8 +9,6 @@ const (
 	APIVersion      = Group + "/" + Version1Alpha1
 	APIVersionEKSA  = GroupEKSA + "/" + Version1Alpha1
 	ClusterKind     = "Cluster"
-	InMemoryKind    = "InMemoryDatacenterConfig"
-	DockerKind      = "DockerDatacenterConfig"
 	OIDCKind        = "OIDCConfig"
 	AWSIamKind      = "AWSIamConfig"
 	defaultGroup    = "md-0"
@@ -48,9 +46,9 @@ type ClusterSpec struct {
 	// ClusterClass makes the cluster a managed topology of Cluster API, from a
 	// ClusterClass. A cluster that is there cannot begin or cease to be one.
 	ClusterClass *ClusterClass `json:"clusterClass,omitempty"`
-	// DatacenterRef names the document that says where machines are made, of kind
-	// InMemoryDatacenterConfig or DockerDatacenterConfig. It is required, but for
-	// a clusterClass that is not one of clusterctl-x.
+	// DatacenterRef names the document that says where machines are made, of a kind of
+	// an infrastructure provider. It is required, but for a clusterClass that is not
+	// one of clusterctl-x.
 	DatacenterRef Ref `json:"datacenterRef,omitzero"`
 	// ClusterNetwork holds the networks of pods and services.
 	ClusterNetwork ClusterNetwork `json:"clusterNetwork"`

@@ -16,18 +16,21 @@ import (
 
 // Config is a cluster spec: one Cluster and the documents that it names.
 type Config struct {
-	Cluster  *Cluster                  // nil where there is none that can be read
-	InMemory *InMemoryDatacenterConfig // set where datacenterRef names this kind
-	Docker   *DockerDatacenterConfig   // set where datacenterRef names this kind
-	OIDC     *OIDCConfig               // set where identityProviderRefs names one
-	AWSIam   *AWSIamConfig             // set where identityProviderRefs names one
+	Cluster *Cluster // nil where there is none that can be read
+	// Datacenter is the document that datacenterRef names; nil where it names none.
+	Datacenter *InfrastructureConfig
+	// Machines are the documents that a machineGroupRef names.
+	Machines map[Ref]*InfrastructureConfig
+	OIDC     *OIDCConfig   // set where identityProviderRefs names one
+	AWSIam   *AWSIamConfig // set where identityProviderRefs names one
 	// Problems are what could not be read, sorted. What could be is in the
 	// documents all the same, so that further mistakes are found with it.
 	Problems strictyaml.Problems
 	// Warnings are about fields that are read and not acted on.
 	Warnings []strictyaml.Warning
 
-	documents map[string]strictyaml.Document // by kind
+	// documents by kind, those of machines by kind and name.
+	documents map[string]strictyaml.Document
 }
 
 // Locate returns errors about the document of a kind with their places in the file.
@@ -38,15 +41,10 @@ func (c *Config) Locate(kind string, errs field.ErrorList) strictyaml.Problems {
 	return document.Locate(document.OmitUnread(errs))
 }
 
-// DatacenterSpec returns the spec of the document that datacenterRef names.
-func (c *Config) DatacenterSpec() any {
-	switch {
-	case c.InMemory != nil:
-		return c.InMemory.Spec
-	case c.Docker != nil:
-		return c.Docker.Spec
-	}
-	return struct{}{}
+// LocateIn returns errors about the document of an infrastructure provider with their
+// places in the file, as Locate does.
+func (c *Config) LocateIn(document *InfrastructureConfig, errs field.ErrorList) strictyaml.Problems {
+	return c.Locate(document.document, errs)
 }
 
 // Unread reports whether the value at a path of the document of a kind, or one
@@ -59,23 +57,25 @@ func (c *Config) LocateWarnings(kind string, warnings []strictyaml.Warning) []st
 	return c.documents[kind].LocateWarnings(warnings)
 }
 
-// documentKinds are the kinds that a file may hold, with their Go types.
+// documentKinds are the kinds that every file may hold, with their Go types.
 func documentKinds() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		ClusterKind:  reflect.TypeFor[Cluster](),
-		InMemoryKind: reflect.TypeFor[InMemoryDatacenterConfig](),
-		DockerKind:   reflect.TypeFor[DockerDatacenterConfig](),
-		OIDCKind:     reflect.TypeFor[OIDCConfig](),
-		AWSIamKind:   reflect.TypeFor[AWSIamConfig](),
+		ClusterKind: reflect.TypeFor[Cluster](),
+		OIDCKind:    reflect.TypeFor[OIDCConfig](),
+		AWSIamKind:  reflect.TypeFor[AWSIamConfig](),
 	}
 }
 
 // Decode reads a cluster spec strictly: every unknown, misspelt or doubled
 // field, every value of the wrong type and every document too many is a
 // problem, and all of them are found. Defaults are applied. The name of the
-// file is used in messages only.
-func Decode(file string, data []byte) *Config {
-	d := decoder{config: &Config{documents: map[string]strictyaml.Document{}}, file: file, values: map[string]any{}}
+// file is used in messages only. The file may have documents of the infrastructure
+// kinds besides those that every file may have.
+func Decode(file string, data []byte, infrastructure InfrastructureKinds) *Config {
+	d := decoder{
+		config: &Config{Machines: map[Ref]*InfrastructureConfig{}, documents: map[string]strictyaml.Document{}}, file: file,
+		infrastructure: infrastructure, values: map[string]any{}, machines: map[Ref]*InfrastructureConfig{},
+	}
 	documents, problems := strictyaml.Split(file, data)
 	d.problems, d.unread = problems, len(problems) > 0
 	for _, document := range documents {
@@ -85,6 +85,7 @@ func Decode(file string, data []byte) *Config {
 	switch {
 	case d.config.Cluster != nil:
 		d.attachDatacenter()
+		d.attachMachines()
 		d.attachIdentityProviders()
 		setDefaults(d.config.Cluster)
 	case !d.unread:
@@ -96,10 +97,12 @@ func Decode(file string, data []byte) *Config {
 }
 
 type decoder struct {
-	config   *Config
-	file     string
-	values   map[string]any // pointers to the documents, by kind
-	problems strictyaml.Problems
+	config         *Config
+	file           string
+	infrastructure InfrastructureKinds
+	values         map[string]any // pointers to the documents, by kind
+	machines       map[Ref]*InfrastructureConfig
+	problems       strictyaml.Problems
 	// unread is true where something in the file could not be read, or is of no
 	// known kind: it might be what is missing.
 	unread bool
@@ -112,39 +115,77 @@ type decoder struct {
 func (d *decoder) document(node *yaml.Node) {
 	header := strictyaml.HeaderOf(node)
 	kind := header.Kind
-	if foreign(header) {
+	if d.foreign(header) {
 		text := fmt.Sprintf("a document of kind %s (%s) is not part of a cluster spec and is not applied; apply it yourself, for instance with kubectl", kind, header.APIVersion)
 		d.config.Warnings = append(d.config.Warnings, strictyaml.Warning{File: d.file, Line: header.KindLine, Path: "kind", Text: text})
 		return
 	}
-	if problems := strictyaml.CheckHeader(d.file, node, supported()); len(problems) > 0 {
+	if problems := strictyaml.CheckHeader(d.file, node, d.supported()); len(problems) > 0 {
 		d.unread = true
-		if provider, of := providerOfKind(kind); of {
+		if provider, of := d.otherProviderOf(kind); of {
 			d.ofProvider, d.providers = append(d.ofProvider, problems...), append(d.providers, provider)
 			return
 		}
 		d.problems = append(d.problems, problems...)
 		return
 	}
+	if d.infrastructure[kind].Machines {
+		d.machineDocument(node, header)
+		return
+	}
 	if first, twice := d.config.documents[kind]; twice {
-		detail := fmt.Sprintf("the document on line %d has this kind already; a file describes one cluster: put the others into files of their own", first.Line(""))
-		d.problems = append(d.problems, strictyaml.NewProblem(d.file, node.Line, &field.Error{Type: field.ErrorTypeDuplicate, Field: "kind", BadValue: kind, Detail: detail}))
+		d.twice(node, "kind", kind, fmt.Sprintf("the document on line %d has this kind already; a file describes one cluster: put the others into files of their own", first.Line("")))
+		return
+	}
+	if of, is := d.infrastructure[kind]; is {
+		d.values[kind] = d.readInfrastructure(node, header, of.Schema, kind)
 		return
 	}
 	d.values[kind] = reflect.New(documentKinds()[kind]).Interface()
-	result := strictyaml.Read(d.file, node, d.values[kind], readOptions(header))
-	d.config.documents[kind] = result.Document
-	d.problems = append(d.problems, result.Problems...)
-	d.ofProvider = append(d.ofProvider, result.SetAside...)
-	d.config.Warnings = append(d.config.Warnings, result.Warnings...)
+	d.read(kind, node, header, d.values[kind])
 	if cluster, ok := d.values[kind].(*Cluster); ok {
 		d.config.Cluster = cluster
 	}
 }
 
+// read reads a document into a pointer to a struct.
+func (d *decoder) read(kind string, node *yaml.Node, header strictyaml.Header, into any) {
+	result := strictyaml.Read(d.file, node, into, readOptions(header))
+	d.config.documents[kind] = result.Document
+	d.problems = append(d.problems, result.Problems...)
+	d.ofProvider = append(d.ofProvider, result.SetAside...)
+	d.config.Warnings = append(d.config.Warnings, result.Warnings...)
+}
+
+// twice adds the problem of a document that there is already.
+func (d *decoder) twice(node *yaml.Node, path, value, detail string) {
+	d.problems = append(d.problems, strictyaml.NewProblem(d.file, node.Line, &field.Error{Type: field.ErrorTypeDuplicate, Field: path, BadValue: value, Detail: detail}))
+}
+
+// machineDocument reads a document of machines, of which a file may have several.
+func (d *decoder) machineDocument(node *yaml.Node, header strictyaml.Header) {
+	at := func(name string) string { return header.Kind + "/" + name }
+	if first, twice := d.config.documents[at(header.Name)]; twice {
+		d.twice(node, "metadata.name", header.Name, fmt.Sprintf("the document on line %d has this kind and name already; give each a name of its own", first.Line("")))
+		return
+	}
+	d.machines[Ref{header.Kind, header.Name}] = d.readInfrastructure(node, header, d.infrastructure[header.Kind].Schema, at(header.Name))
+}
+
+// readInfrastructure reads a document of an infrastructure provider.
+func (d *decoder) readInfrastructure(node *yaml.Node, header strictyaml.Header, schema *strictyaml.Schema, document string) *InfrastructureConfig {
+	read := infrastructureDocument{Spec: strictyaml.Described{Schema: schema}}
+	d.read(document, node, header, &read)
+	config, errs := read.config(document)
+	d.problems = append(d.problems, d.config.Locate(document, errs)...)
+	return config
+}
+
 // supported returns the documents that Decode reads.
-func supported() strictyaml.Supported {
-	return strictyaml.Supported{Kinds: slices.Sorted(maps.Keys(documentKinds())), APIVersions: []string{APIVersion, APIVersionEKSA}, Remedies: kindRules()}
+func (d *decoder) supported() strictyaml.Supported {
+	kinds := slices.Concat(slices.Collect(maps.Keys(documentKinds())), slices.Collect(maps.Keys(d.infrastructure)))
+	slices.Sort(kinds)
+	return strictyaml.Supported{Kinds: kinds, APIVersions: []string{APIVersion, APIVersionEKSA}, Remedies: kindRules(d.infrastructure)}
 }
 
 // readOptions returns how a document is read. Names of fields in a document of EKS

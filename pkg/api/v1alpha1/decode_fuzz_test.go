@@ -2,8 +2,10 @@ package v1alpha1_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -12,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
@@ -42,14 +45,14 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("kind: Cluster\napiVersion: clusterctl-x.io/v1alpha1\nspec: &a {clusterNetwork: *a}\n"))
 	f.Add([]byte("kind: Cluster\napiVersion: clusterctl-x.io/v1alpha1\n<<: {}\n? [a]\n: b\n\tc"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		config := v1alpha1.Decode("cluster.yaml", data)
+		config := providers.BuiltIn().Decode("cluster.yaml", data)
 		if err := config.Problems.OrNil(); err != nil {
 			checkProblems(t, err)
 			return
 		}
 		before := documentsOf(config)
 		text := marshal(t, before)
-		again := v1alpha1.Decode("cluster.yaml", text)
+		again := providers.BuiltIn().Decode("cluster.yaml", text)
 		if err := again.Problems.OrNil(); err != nil {
 			t.Fatalf("written again it cannot be read:\n%s\n%s", text, err)
 		}
@@ -63,11 +66,11 @@ func FuzzDecode(f *testing.F) {
 func marshal(t *testing.T, spec decoded) []byte {
 	t.Helper()
 	documents := []any{spec.Cluster}
-	if spec.InMemory != nil {
-		documents = append(documents, spec.InMemory)
+	if spec.Datacenter != nil {
+		documents = append(documents, spec.Datacenter)
 	}
-	if spec.Docker != nil {
-		documents = append(documents, spec.Docker)
+	for _, ref := range slices.SortedFunc(maps.Keys(spec.Machines), func(a, b v1alpha1.Ref) int { return strings.Compare(a.Name, b.Name) }) {
+		documents = append(documents, spec.Machines[ref])
 	}
 	if spec.OIDC != nil {
 		documents = append(documents, spec.OIDC)

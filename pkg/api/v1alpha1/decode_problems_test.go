@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 const (
@@ -19,7 +17,7 @@ const (
 func problemsOf(t *testing.T, data []byte) []string {
 	t.Helper()
 	var lines []string
-	for _, problem := range v1alpha1.Decode("cluster.yaml", data).Problems {
+	for _, problem := range devProviders().Decode("cluster.yaml", data).Problems {
 		lines = append(lines, problem.String())
 	}
 	return lines
@@ -145,7 +143,7 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 		}},
 		"fields of EKS Anywhere": {minimal + "  gitOpsRef: {kind: FluxConfig, name: x}\n  workerNodeGroupConfigurations:\n  - name: a\n    machineGroupRef: {}\n", []string{
 			"cluster.yaml:15: spec.gitOpsRef: Forbidden: clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'",
-			"cluster.yaml:18: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: the development providers have no machine configurations; remove it",
+			"cluster.yaml:18: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: with a datacenterRef of kind InMemoryDatacenterConfig no document describes machines; remove it",
 		}},
 		"problems of several documents and kinds": {
 			with("kubernetesVersion", "kubernetesVerison") + strings.Replace(inMemoryDocument, "prod", "test", 1) + "spec:\n  bootTime: 5s\n---\nkind: Secret\napiVersion: clusterctl-x.io/v1alpha1\n---\n- a\n",

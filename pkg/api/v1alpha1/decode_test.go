@@ -4,11 +4,11 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // minimal is the least that a cluster spec must have. Tests replace parts of it.
@@ -38,16 +38,16 @@ func with(old, replacement string) string {
 
 // decoded is all of a Config that is to be seen, with warnings as they print.
 type decoded struct {
-	Cluster  *v1alpha1.Cluster
-	InMemory *v1alpha1.InMemoryDatacenterConfig
-	Docker   *v1alpha1.DockerDatacenterConfig
-	OIDC     *v1alpha1.OIDCConfig
-	AWSIam   *v1alpha1.AWSIamConfig
-	Warnings []string
+	Cluster    *v1alpha1.Cluster
+	Datacenter *v1alpha1.InfrastructureConfig
+	Machines   map[v1alpha1.Ref]*v1alpha1.InfrastructureConfig
+	OIDC       *v1alpha1.OIDCConfig
+	AWSIam     *v1alpha1.AWSIamConfig
+	Warnings   []string
 }
 
 func documentsOf(config *v1alpha1.Config) decoded {
-	return decoded{Cluster: config.Cluster, InMemory: config.InMemory, Docker: config.Docker, OIDC: config.OIDC, AWSIam: config.AWSIam}
+	return decoded{Cluster: config.Cluster, Datacenter: config.Datacenter, Machines: config.Machines, OIDC: config.OIDC, AWSIam: config.AWSIam}
 }
 
 // decodeMinimal is what minimal is decoded to, with a change.
@@ -64,16 +64,23 @@ func decodeMinimal(change func(*decoded)) decoded {
 					Pods:     v1alpha1.Network{CIDRBlocks: []string{"192.168.0.0/16"}},
 					Services: v1alpha1.Network{CIDRBlocks: []string{"10.96.0.0/12"}},
 				},
-				DatacenterRef: v1alpha1.Ref{Kind: v1alpha1.InMemoryKind, Name: "prod"},
+				DatacenterRef: v1alpha1.Ref{Kind: "InMemoryDatacenterConfig", Name: "prod"},
 				UpgradePolicy: v1alpha1.UpgradePolicy{MaxConcurrentWorkerGroups: new(1)},
 			},
 		},
-		InMemory: &v1alpha1.InMemoryDatacenterConfig{
-			APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.InMemoryKind, Metadata: v1alpha1.Meta{Name: "prod"},
+		Machines: map[v1alpha1.Ref]*v1alpha1.InfrastructureConfig{},
+		Datacenter: &v1alpha1.InfrastructureConfig{
+			APIVersion: v1alpha1.APIVersion, Kind: "InMemoryDatacenterConfig", Metadata: v1alpha1.Meta{Name: "prod"}, Spec: map[string]any{},
+			Complete: map[string]any{"machineStartup": "0s", "nodeStartup": "0s", "apiServerStartup": "0s", "etcdStartup": "0s"},
 		},
 	}
 	change(&want)
 	return want
+}
+
+// docker is a document of provider docker.
+func docker(apiVersion, name string) *v1alpha1.InfrastructureConfig {
+	return &v1alpha1.InfrastructureConfig{APIVersion: apiVersion, Kind: "DockerDatacenterConfig", Metadata: v1alpha1.Meta{Name: name}, Spec: map[string]any{}, Complete: map[string]any{}}
 }
 
 func kubernetesVersion(text string) v1alpha1.KubernetesVersion {
@@ -86,7 +93,7 @@ func kubernetesVersion(text string) v1alpha1.KubernetesVersion {
 
 func decode(t *testing.T, text string) decoded {
 	t.Helper()
-	config := v1alpha1.Decode("cluster.yaml", []byte(text))
+	config := devProviders().Decode("cluster.yaml", []byte(text))
 	if err := config.Problems.OrNil(); err != nil {
 		t.Fatal(err)
 	}
@@ -151,25 +158,27 @@ func TestDecode(t *testing.T) {
 		}},
 		"in-memory document before the cluster": {
 			"apiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata: {name: prod}\nspec: {machineStartup: 1m30s, etcdStartup: 0}\n---\n" + minimal,
-			func(d *decoded) { d.InMemory.Spec.MachineStartup.Duration = 90 * time.Second },
+			func(d *decoded) {
+				d.Datacenter.Spec["machineStartup"], d.Datacenter.Spec["etcdStartup"], d.Datacenter.Complete["machineStartup"] = "1m30s", "0s", "1m30s"
+			},
 		},
 		"docker document of EKS Anywhere": {
 			with("InMemoryDatacenterConfig", "DockerDatacenterConfig") + "---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: DockerDatacenterConfig\nmetadata: {name: prod}\nspec: {}\n",
 			func(d *decoded) {
-				d.Cluster.Spec.DatacenterRef.Kind, d.InMemory = v1alpha1.DockerKind, nil
-				d.Docker = &v1alpha1.DockerDatacenterConfig{APIVersion: v1alpha1.APIVersionEKSA, Kind: v1alpha1.DockerKind, Metadata: v1alpha1.Meta{Name: "prod"}}
+				d.Cluster.Spec.DatacenterRef.Kind = "DockerDatacenterConfig"
+				d.Datacenter = docker(v1alpha1.APIVersionEKSA, "prod")
 			},
 		},
 		"provider document in the namespace of the cluster": {
 			with("  name: prod\nspec", "  name: prod\n  namespace: team\nspec") + "---\napiVersion: clusterctl-x.io/v1alpha1\nkind: InMemoryDatacenterConfig\nmetadata: {name: prod, namespace: team}\n",
-			func(d *decoded) { d.Cluster.Metadata.Namespace, d.InMemory.Metadata.Namespace = "team", "team" },
+			func(d *decoded) { d.Cluster.Metadata.Namespace, d.Datacenter.Metadata.Namespace = "team", "team" },
 		},
 		"provider document without namespace": {
 			with("  name: prod\nspec", "  name: prod\n  namespace: team\nspec") + inMemoryDocument,
 			func(d *decoded) { d.Cluster.Metadata.Namespace = "team" },
 		},
 		"provider that is not known yet": {with("InMemoryDatacenterConfig", "MoonDatacenterConfig"), func(d *decoded) {
-			d.Cluster.Spec.DatacenterRef.Kind, d.InMemory = "MoonDatacenterConfig", nil
+			d.Cluster.Spec.DatacenterRef.Kind, d.Datacenter = "MoonDatacenterConfig", nil
 		}},
 		"no version": {with("  kubernetesVersion: \"1.34\"\n", ""), func(d *decoded) { d.Cluster.Spec.KubernetesVersion = v1alpha1.KubernetesVersion{} }},
 		"what kubectl get -o yaml adds": {
@@ -253,7 +262,7 @@ func TestDecodeExampleOfEKSAnywhere(t *testing.T) {
 					{Name: "md-0", Count: new(1)},
 					{Name: "md-1", Count: new(1), KubernetesVersion: new(kubernetesVersion("1.25"))},
 				},
-				DatacenterRef:             v1alpha1.Ref{Kind: v1alpha1.DockerKind, Name: "mgmt"},
+				DatacenterRef:             v1alpha1.Ref{Kind: "DockerDatacenterConfig", Name: "mgmt"},
 				ExternalEtcdConfiguration: &v1alpha1.ExternalEtcdConfiguration{Count: 1},
 				ClusterNetwork: v1alpha1.ClusterNetwork{
 					Pods:      v1alpha1.Network{CIDRBlocks: []string{"192.168.0.0/16"}},
@@ -264,7 +273,7 @@ func TestDecodeExampleOfEKSAnywhere(t *testing.T) {
 				ManagementCluster: v1alpha1.ManagementCluster{Name: "mgmt"},
 			},
 		},
-		Docker: &v1alpha1.DockerDatacenterConfig{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.DockerKind, Metadata: v1alpha1.Meta{Name: "mgmt"}},
+		Datacenter: docker(v1alpha1.APIVersion, "mgmt"), Machines: map[v1alpha1.Ref]*v1alpha1.InfrastructureConfig{},
 	}
 	got := decode(t, string(text))
 	if diff := cmp.Diff(want, got, equateVersions()); diff != "" {
@@ -273,4 +282,11 @@ func TestDecodeExampleOfEKSAnywhere(t *testing.T) {
 	if !got.Cluster.SelfManaged() {
 		t.Error("the cluster names itself as its management cluster and is not self-managed")
 	}
+}
+
+// devProviders are those that tests of the common parts of a spec use; what there is
+// besides them changes nothing.
+func devProviders() providers.Set {
+	all := providers.BuiltIn()
+	return providers.Set{"docker": all["docker"], "inmemory": all["inmemory"]}
 }

@@ -136,7 +136,7 @@ func TestNetworkPluginDefaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := with("  clusterNetwork:\n", "  clusterNetwork: {"+test.fields+"}\n  unused:\n")
-			network := v1alpha1.Decode("cluster.yaml", []byte(text)).Cluster.Spec.ClusterNetwork
+			network := devProviders().Decode("cluster.yaml", []byte(text)).Cluster.Spec.ClusterNetwork
 			if diff := cmp.Diff(test.want, plugin{network.CNI, network.CNIConfig}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.fields, diff)
 			}

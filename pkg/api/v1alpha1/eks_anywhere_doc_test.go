@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
@@ -43,13 +45,18 @@ func TestEKSAnywhereDoc(t *testing.T) {
 			want[kind+"."+path] = acts
 		}
 	}
+	for _, provider := range []string{"docker", "inmemory"} {
+		for _, path := range fieldsOfProvider(t, provider) {
+			want[path] = acts
+		}
+	}
 	for path, rule := range fieldRules {
 		want[path] = isError
 		if rule.warning {
 			want[path] = warns
 		}
 	}
-	for kind := range kindRules() {
+	for kind := range kindRules(twoProviders(t)) {
 		want[kind] = isError
 	}
 	for path := range objectRules {
@@ -72,6 +79,35 @@ func TestEKSAnywhereDoc(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/eks-anywhere.md (-code +document):\n%s", diff)
 	}
+}
+
+// fieldsOfProvider are the fields of the document of a provider, as its folder has them.
+func fieldsOfProvider(t *testing.T, name string) []string {
+	t.Helper()
+	read := func(file string, into any) {
+		data, err := os.ReadFile("../../../config/providers/" + name + "/" + file)
+		if err == nil {
+			err = yaml.Unmarshal(data, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var provider struct {
+		Spec struct{ Datacenter struct{ Kind string } }
+	}
+	var schema apiextensionsv1.JSONSchemaProps
+	read("provider.yaml", &provider)
+	read("datacenter.schema.yaml", &schema)
+	kind := provider.Spec.Datacenter.Kind
+	fields := []string{kind + ".metadata.name", kind + ".metadata.namespace"}
+	for property := range schema.Properties {
+		fields = append(fields, kind+".spec."+property)
+	}
+	if len(schema.Properties) == 0 {
+		fields = append(fields, kind+".spec")
+	}
+	return fields
 }
 
 // leaves are the paths of the fields of a type that have no fields themselves,

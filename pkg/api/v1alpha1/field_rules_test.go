@@ -71,11 +71,11 @@ func TestFieldRulesAreApplied(t *testing.T) {
 			if known.warning {
 				want = fmt.Sprintf("warning f.yaml:%d: %s: %s", line, fullPath, known.text)
 			}
-			if diff := cmp.Diff([]string{want}, answers(text)); diff != "" {
+			if diff := cmp.Diff([]string{want}, answers(t, text)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 			text, _, _ = fileWith(kind, path, "null")
-			if diff := cmp.Diff([]string(nil), answers(text)); diff != "" {
+			if diff := cmp.Diff([]string(nil), answers(t, text)); diff != "" {
 				t.Errorf("%s: null (-want +got):\n%s", name, diff)
 			}
 		})
@@ -111,8 +111,8 @@ func fileWith(kind, path, value string) (text string, line int, fullPath string)
 }
 
 // answers are the problems of a file, or else its warnings.
-func answers(text string) []string {
-	config := Decode("f.yaml", []byte(text))
+func answers(t *testing.T, text string) []string {
+	config := Decode("f.yaml", []byte(text), twoProviders(t))
 	if err := config.Problems.OrNil(); err != nil {
 		return strings.Split(err.Error(), "\n")
 	}

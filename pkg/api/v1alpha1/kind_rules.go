@@ -11,7 +11,7 @@ import (
 
 // kindRules maps the kinds of EKS Anywhere that clusterctl-x does not act on to
 // what to do about them.
-func kindRules() map[string]string {
+func kindRules(infrastructure InfrastructureKinds) map[string]string {
 	rules := map[string]string{
 		"FluxConfig":   "clusterctl-x does not install GitOps tools; remove the document and spec.gitOpsRef, and have yours apply the output of 'clusterctl-x generate manifests'",
 		"GitOpsConfig": "clusterctl-x does not install GitOps tools; remove the document and spec.gitOpsRef, and have yours apply the output of 'clusterctl-x generate manifests'",
@@ -21,7 +21,9 @@ func kindRules() map[string]string {
 		rules[kind] = "curated packages are a service of EKS Anywhere; remove the document and install what you need with your own tools"
 	}
 	for kind, provider := range otherProviders() {
-		rules[kind] = "clusterctl-x has no provider " + strings.ToLower(provider) + "; the kinds of datacenter are " + InMemoryKind + " and " + DockerKind + ": remove the document, and have spec.datacenterRef name one of these"
+		if _, here := infrastructure[kind]; !here {
+			rules[kind] = "there is no provider " + strings.ToLower(provider) + "; have a ClusterAPIDatacenterConfig and ClusterAPIMachineConfigs carry its objects instead (docs/tasks/any-infrastructure.md)"
+		}
 	}
 	return rules
 }
@@ -37,9 +39,12 @@ func otherProviders() map[string]string {
 	return providers
 }
 
-func providerOfKind(kind string) (string, bool) {
+// otherProviderOf returns the provider of EKS Anywhere that a kind belongs to, where there
+// is none of that kind here.
+func (d *decoder) otherProviderOf(kind string) (string, bool) {
 	provider, is := otherProviders()[kind]
-	return provider, is
+	_, here := d.infrastructure[kind]
+	return provider, is && !here
 }
 
 // tellProvider reports a file for another infrastructure provider as one problem,
@@ -52,8 +57,8 @@ func (d *decoder) tellProvider() {
 		return
 	}
 	d.problems = append(d.problems, strictyaml.NewProblem(d.file, 0, field.Invalid(nil, nil, fmt.Sprintf(
-		"this file describes a cluster on %[1]s, and clusterctl-x has providers for simulated machines (%[2]s) and containers (%[3]s) only: for %[1]s name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef (docs/cluster-classes.md), or make a file for another provider with 'clusterctl-x generate clusterconfig'; what belongs to %[1]s was not checked",
-		provider, InMemoryKind, DockerKind))))
+		"this file describes a cluster on %[1]s, of which there are no documents here: have a ClusterAPIDatacenterConfig and ClusterAPIMachineConfigs carry its objects (docs/tasks/any-infrastructure.md), or name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef (docs/cluster-classes.md); what belongs to %[1]s was not checked",
+		provider))))
 	if cluster, ok := d.config.documents[ClusterKind]; ok {
 		cluster.MarkUnread("spec.datacenterRef") // names no provider here
 	}
@@ -64,7 +69,7 @@ func (d *decoder) tellProvider() {
 func (d *decoder) otherProvider() (string, bool) {
 	if d.config.Cluster != nil {
 		if kind := d.config.Cluster.Spec.DatacenterRef.Kind; kind != "" {
-			return providerOfKind(kind)
+			return d.otherProviderOf(kind)
 		}
 	}
 	if len(d.providers) == 0 {
@@ -75,8 +80,10 @@ func (d *decoder) otherProvider() (string, bool) {
 
 // foreign reports whether a document is of an API that has no part in cluster
 // specs. A kind of ours under a wrong apiVersion is a mistake.
-func foreign(h strictyaml.Header) bool {
-	_, ours := documentKinds()[h.Kind]
-	_, ruled := kindRules()[h.Kind]
+func (d *decoder) foreign(h strictyaml.Header) bool {
+	_, common := documentKinds()[h.Kind]
+	_, ofProvider := d.infrastructure[h.Kind]
+	_, ruled := kindRules(d.infrastructure)[h.Kind]
+	ours := common || ofProvider
 	return h.Kind != "" && h.APIVersion != "" && h.Group() != Group && h.Group() != GroupEKSA && !ours && !ruled
 }

@@ -32,14 +32,14 @@ func TestKindRules(t *testing.T) {
 		"VSphereDatacenterConfig":    "provider vsphere;",
 		"VSphereMachineConfig":       "provider vsphere;",
 	}
-	for kind, text := range kindRules() {
+	for kind, text := range kindRules(twoProviders(t)) {
 		if words, known := about[kind]; !known || !strings.Contains(text, words) {
 			t.Errorf("the rule for %s does not speak of %q: %s", kind, words, text)
 		}
 	}
 	for kind := range about {
-		want := []string{`f.yaml:6: kind: Invalid value: "` + kind + `": ` + kindRules()[kind]}
-		if diff := cmp.Diff(want, answers(cluster+kind+"\nspec: {anything: true}\n")); diff != "" {
+		want := []string{`f.yaml:6: kind: Invalid value: "` + kind + `": ` + kindRules(twoProviders(t))[kind]}
+		if diff := cmp.Diff(want, answers(t, cluster+kind+"\nspec: {anything: true}\n")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
 	}
@@ -50,12 +50,12 @@ func TestKindRules(t *testing.T) {
 func TestKindRulesAreAboutUnknownKinds(t *testing.T) {
 	t.Parallel()
 	for kind := range documentKinds() {
-		if text, has := kindRules()[kind]; has {
+		if text, has := kindRules(twoProviders(t))[kind]; has {
 			t.Errorf("%s is read, and has the rule %q", kind, text)
 		}
 	}
 	const others = `f.yaml:2: kind: Unsupported value: "fluxConfig": supported values: "AWSIamConfig", "Cluster", "DockerDatacenterConfig", "InMemoryDatacenterConfig", "OIDCConfig"`
-	if diff := cmp.Diff([]string{others}, answers("apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: fluxConfig\n")); diff != "" {
+	if diff := cmp.Diff([]string{others}, answers(t, "apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: fluxConfig\n")); diff != "" {
 		t.Errorf("another kind (-want +got):\n%s", diff)
 	}
 }
@@ -65,8 +65,7 @@ func TestKindRulesAreAboutUnknownKinds(t *testing.T) {
 func TestFilesOfOtherProviders(t *testing.T) {
 	t.Parallel()
 	line := func(provider string) string {
-		return "f.yaml: this file describes a cluster on " + provider + ", and clusterctl-x has providers for simulated machines (InMemoryDatacenterConfig) and containers (DockerDatacenterConfig) only: for " + provider +
-			" name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef (docs/cluster-classes.md), or make a file for another provider with 'clusterctl-x generate clusterconfig'; what belongs to " + provider + " was not checked"
+		return "f.yaml: this file describes a cluster on " + provider + ", of which there are no documents here: have a ClusterAPIDatacenterConfig and ClusterAPIMachineConfigs carry its objects (docs/tasks/any-infrastructure.md), or name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef (docs/cluster-classes.md); what belongs to " + provider + " was not checked"
 	}
 	const cluster = `apiVersion: anywhere.eks.amazonaws.com/v1alpha1
 kind: Cluster
@@ -88,16 +87,16 @@ spec:
 		"no reference":      {cluster + machine, []string{line("vSphere")}},
 		"no cluster":        {strings.TrimPrefix(machine, "---\n"), []string{line("vSphere")}},
 		"with a mistake":    {cluster + reference("SnowDatacenterConfig") + "  clusterNetwrok: {}\n", []string{line("Snow"), "f.yaml:10: spec.clusterNetwrok: Forbidden: unknown field; did you mean clusterNetwork?"}},
-		"leftover document": {"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + machine, []string{`f.yaml:7: kind: Invalid value: "VSphereMachineConfig": ` + kindRules()["VSphereMachineConfig"]}},
+		"leftover document": {"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + machine, []string{`f.yaml:7: kind: Invalid value: "VSphereMachineConfig": ` + kindRules(twoProviders(t))["VSphereMachineConfig"]}},
 		"leftover field": {
 			"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + "  workerNodeGroupConfigurations: [{machineGroupRef: {}}]\n",
-			[]string{"f.yaml:5: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: the development providers have no machine configurations; remove it"},
+			[]string{"f.yaml:5: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: with a datacenterRef of kind DockerDatacenterConfig no document describes machines; remove it"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, answers(test.text)); diff != "" {
+			if diff := cmp.Diff(test.want, answers(t, test.text)); diff != "" {
 				t.Errorf("answers (-want +got):\n%s", diff)
 			}
 		})
@@ -119,10 +118,10 @@ func TestDocumentsOfOtherAPIs(t *testing.T) {
 		"kind: Secret\n": {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
 		"kind: Secret\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\n":        {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
 		"kind: OIDCConfig\napiVersion: v1\n":                                     {`f.yaml:5: apiVersion: Unsupported value: "v1": supported values: "clusterctl-x.io/v1alpha1", "anywhere.eks.amazonaws.com/v1alpha1"`},
-		"kind: FluxConfig\napiVersion: anywhere.eks.amazonaws.co/v1alpha1\n":     {`f.yaml:4: kind: Invalid value: "FluxConfig": ` + kindRules()["FluxConfig"]},
+		"kind: FluxConfig\napiVersion: anywhere.eks.amazonaws.co/v1alpha1\n":     {`f.yaml:4: kind: Invalid value: "FluxConfig": ` + kindRules(twoProviders(t))["FluxConfig"]},
 		"kind: Secret\napiVersion: clusterctl-x.io/v1alpha2\nmetadata: {a: b}\n": {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
 	} {
-		if diff := cmp.Diff(want, answers(cluster+text)); diff != "" {
+		if diff := cmp.Diff(want, answers(t, cluster+text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}

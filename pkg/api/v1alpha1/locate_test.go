@@ -64,7 +64,7 @@ func TestLocateTellsSiblings(t *testing.T) {
 			[]string{"spec.controlPlaneConfiguration", "spec.controlPlaneConfiguration.count"}, []string{"spec.controlPlaneConfiguration.endpoint.host"},
 		},
 		"another document": {
-			minimal + inMemoryDocument + "spec: {machineStartup: soon, nodeStartup: 1s}\n", v1alpha1.InMemoryKind,
+			minimal + inMemoryDocument + "spec: {machineStartup: soon, nodeStartup: 1s}\n", "InMemoryDatacenterConfig",
 			[]string{"", "metadata.name", "spec", "spec.nodeStartup"}, []string{"spec.machineStartup"},
 		},
 		"the mistake is in another document": {
@@ -77,7 +77,7 @@ func TestLocateTellsSiblings(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := v1alpha1.Decode("cluster.yaml", []byte(test.text))
+			config := devProviders().Decode("cluster.yaml", []byte(test.text))
 			var errs field.ErrorList
 			for _, path := range append(append([]string{}, test.told...), test.after...) {
 				errs = append(errs, &field.Error{Type: field.ErrorTypeRequired, Field: path})
@@ -100,7 +100,7 @@ func TestLocateTellsSiblings(t *testing.T) {
 // those that are not.
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	config := v1alpha1.Decode("cluster.yaml", []byte("# comment\n"+minimal+`  workerNodeGroupConfigurations:
+	config := devProviders().Decode("cluster.yaml", []byte("# comment\n"+minimal+`  workerNodeGroupConfigurations:
   - &group
     name: a
     count: 2
@@ -129,8 +129,8 @@ func TestLocate(t *testing.T) {
 		"spec.workerNodeGroupConfigurations[1].kubernetesVersion": {v1alpha1.ClusterKind, 20},
 		"spec.workerNodeGroupConfigurations[2]":                   {v1alpha1.ClusterKind, 22},
 		"spec.workerNodeGroupConfigurations[2].kubernetesVersion": {v1alpha1.ClusterKind, 22},
-		"metadata":         {v1alpha1.InMemoryKind, 26},
-		"spec.nodeStartup": {v1alpha1.InMemoryKind, 24},
+		"metadata":         {"InMemoryDatacenterConfig", 26},
+		"spec.nodeStartup": {"InMemoryDatacenterConfig", 24},
 	}
 	for path, test := range tests {
 		t.Run(test.kind+" "+path, func(t *testing.T) {

@@ -14,6 +14,9 @@ type ControlPlaneConfiguration struct {
 	// Count of control plane machines, at least 1; odd unless etcd is external.
 	// Defaults to 1.
 	Count *int `json:"count,omitempty" jsonschema:"minimum=1,default=1"`
+	// MachineGroupRef names the document that describes the machines, with providers
+	// that have such documents.
+	MachineGroupRef *Ref `json:"machineGroupRef,omitempty"`
 	// Labels of the nodes. Those in node-role.kubernetes.io,
 	// node-restriction.kubernetes.io and node.cluster.x-k8s.io change in place;
 	// a change of others replaces machines.
@@ -55,6 +58,9 @@ type WorkerNodeGroupConfiguration struct {
 	AutoscalingConfiguration *AutoscalingConfiguration `json:"autoscalingConfiguration,omitempty"`
 	// KubernetesVersion pins the group. A group without one follows the cluster.
 	KubernetesVersion *KubernetesVersion `json:"kubernetesVersion,omitempty"`
+	// MachineGroupRef names the document that describes the machines, with providers
+	// that have such documents.
+	MachineGroupRef *Ref `json:"machineGroupRef,omitempty"`
 	// Labels of the nodes. Those in node-role.kubernetes.io,
 	// node-restriction.kubernetes.io and node.cluster.x-k8s.io change in place;
 	// a change of others replaces machines.

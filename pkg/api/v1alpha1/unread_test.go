@@ -42,7 +42,7 @@ func TestLocateLeavesOutWhatWasNotRead(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := v1alpha1.Decode("cluster.yaml", []byte(test.text))
+			config := devProviders().Decode("cluster.yaml", []byte(test.text))
 			located := config.Locate(v1alpha1.ClusterKind, field.ErrorList{{Type: field.ErrorTypeRequired, Field: test.path}})
 			if got := len(located) == 1; got != test.want {
 				t.Errorf("an error about %s is told: %t, want %t", test.path, got, test.want)
@@ -55,7 +55,7 @@ func TestLocateLeavesOutWhatWasNotRead(t *testing.T) {
 // nothing follows.
 func TestDecodeReadsNoZeros(t *testing.T) {
 	t.Parallel()
-	config := v1alpha1.Decode("cluster.yaml", []byte(minimal+`  workerNodeGroupConfigurations:
+	config := devProviders().Decode("cluster.yaml", []byte(minimal+`  workerNodeGroupConfigurations:
   - name: a
     kubernetesVersion: latest
     upgradeRolloutStrategy: {rollingUpdate: {maxSurge: 10%, maxUnavailable: 2}}
@@ -130,7 +130,7 @@ func TestReferencesThatWereNotRead(t *testing.T) {
 // mistake in the reference.
 func TestDecodeReadsDocumentsThatMayBeReferredTo(t *testing.T) {
 	t.Parallel()
-	config := v1alpha1.Decode("cluster.yaml", []byte(minimal+`  identityProviderRef: [{kind: OIDCConfig, name: login}]
+	config := devProviders().Decode("cluster.yaml", []byte(minimal+`  identityProviderRef: [{kind: OIDCConfig, name: login}]
 ---
 apiVersion: clusterctl-x.io/v1alpha1
 kind: OIDCConfig

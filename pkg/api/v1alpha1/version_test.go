@@ -13,7 +13,10 @@ import (
 
 // equateVersions compares versions by their values.
 func equateVersions() cmp.Option {
-	return cmpopts.EquateComparable(v1alpha1.Version{}, v1alpha1.Minor{}, v1alpha1.KubernetesVersion{})
+	return cmp.Options{
+		cmpopts.EquateComparable(v1alpha1.Version{}, v1alpha1.Minor{}, v1alpha1.KubernetesVersion{}),
+		cmpopts.IgnoreUnexported(v1alpha1.InfrastructureConfig{}),
+	}
 }
 
 func TestParseKubernetesVersion(t *testing.T) {

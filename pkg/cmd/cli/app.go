@@ -37,6 +37,8 @@ type Options struct {
 	Management       string
 	Instance         string
 	Bundles          string
+	// Providers is a directory of infrastructure providers.
+	Providers string
 	// ReplaceBundles leaves the built-in bundles out.
 	ReplaceBundles bool
 	Timeout        time.Duration
@@ -76,6 +78,7 @@ func (o *Options) AddTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Instance, "name", defaultInstance, "name of the embedded management cluster")
 	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry replaces the built-in one of the same version")
 	flags.BoolVar(&o.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
+	flags.StringVar(&o.Providers, providersFlag, "", "directory with folders of infrastructure providers to add to the built-in ones; a folder replaces the built-in one of the same name")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
 	addOutput(flags, &o.Output, Formats{Names: []string{OutputText, OutputJSON, OutputYAML}, Usage: "; long commands write one JSON event per line"})
 	flags.StringVar(&o.Color, "color", "auto", "colour: auto, always or never")

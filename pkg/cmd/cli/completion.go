@@ -12,7 +12,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // completionTimeout is how long a person waits for a completion at most.
@@ -42,8 +41,12 @@ func (a *App) AddCompletions(cmd *cobra.Command) {
 }
 
 // providerNames offers the providers, which are read only where they are asked for.
-func providerNames(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return fixed(providers.BuiltIn().Names()...)(cmd, args, toComplete)
+func (a *App) providerNames(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	known, err := a.ReadProviders()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return fixed(known.Names()...)(cmd, args, toComplete)
 }
 
 // completions are those of flags, by their names. Any file is offered for flags that are
@@ -52,22 +55,23 @@ func (a *App) completions() map[string]complete {
 	all := map[string]complete{
 		"management":         fixed(managementAuto, managementKubeconfig, managementEmbedded),
 		"color":              fixed("auto", "always", "never"),
-		"provider":           providerNames,
+		"provider":           a.providerNames,
 		"skip-preflight":     commaSeparated(func(*cobra.Command) []string { return lifecycle.Preflights() }),
 		"worker-node-groups": commaSeparated(a.groupsOfFiles),
 		"name":               instances,
 		"namespace": a.asking(func(ctx context.Context, c *Connection) ([]string, error) {
 			return c.Namespaces(ctx)
 		}),
-		"context":    a.contexts,
-		outputFlag:   formatsOf,
-		"filename":   filesWith("yaml", "yml", "json"),
-		"from":       filesWith("yaml", "yml", "json"),
-		"bundles":    filesWith("yaml", "yml", "json"),
-		"plan":       filesWith("json"),
-		"out":        filesWith("json"),
-		"cert-dir":   directories,
-		"output-dir": directories,
+		"context":     a.contexts,
+		outputFlag:    formatsOf,
+		"filename":    filesWith("yaml", "yml", "json"),
+		"from":        filesWith("yaml", "yml", "json"),
+		"bundles":     filesWith("yaml", "yml", "json"),
+		"plan":        filesWith("json"),
+		"out":         filesWith("json"),
+		providersFlag: directories,
+		"cert-dir":    directories,
+		"output-dir":  directories,
 	}
 	for _, version := range []string{"control-plane", "workers", "target"} {
 		all[version] = a.CompleteVersions

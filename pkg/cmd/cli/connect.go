@@ -79,12 +79,16 @@ func (a *App) ServiceOnceChecked(ctx context.Context, warnings []strictyaml.Warn
 }
 
 func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*lifecycle.Service, error) {
+	known, err := a.ReadProviders()
+	if err != nil {
+		return nil, err
+	}
 	c, err := a.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return lifecycle.New(c.Client, lifecycle.Options{
-		Bundles: bundles, Command: a.command, Namespace: c.Namespace, Certificates: c.certificates, Warn: a.WarnText,
+		Bundles: bundles, Providers: known, Command: a.command, Namespace: c.Namespace, Certificates: c.certificates, Warn: a.WarnText,
 		Waiting: func(holding management.HeldLock) {
 			a.Say("%s holds %s; waiting to see whether it is still running", holding.Holder, holding.What())
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -43,7 +44,11 @@ func (a *App) Spec(name string, data []byte) (lifecycle.Spec, error) {
 	if err != nil {
 		return lifecycle.Spec{}, err
 	}
-	spec := lifecycle.ReadSpec(name, data, bundles)
+	known, err := a.ReadProviders()
+	if err != nil {
+		return lifecycle.Spec{}, err
+	}
+	spec := lifecycle.ReadSpec(name, data, known, bundles)
 	if config := spec.Config; config.Cluster != nil {
 		if of := config.Cluster.Metadata.Namespace; a.Contradicts(of) != "" {
 			wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.Contradicts(of))
@@ -166,6 +171,46 @@ func (a *App) ReadBundles() (*versionsbundle.Bundles, error) {
 		return own, nil
 	}
 	return builtIn.Merge(own), nil
+}
+
+// providersFlag is the flag that adds infrastructure providers.
+const providersFlag = "providers"
+
+// ReadProviders reads the infrastructure providers: the built-in ones with those of
+// --providers.
+func (a *App) ReadProviders() (providers.Set, error) {
+	if a.Options.Providers == "" {
+		return providers.BuiltIn(), nil
+	}
+	own, err := providers.Load(a.Options.Providers, os.DirFS(a.Options.Providers))
+	if err == nil {
+		own, err = providers.BuiltIn().With(own)
+	}
+	if err != nil {
+		return nil, Usagef("--%s: %w", providersFlag, err)
+	}
+	return own, nil
+}
+
+// SpecSchema is the JSON Schema of cluster specs with the documents of these providers.
+func (a *App) SpecSchema() ([]byte, error) {
+	if a.Options.Providers == "" {
+		return config.SpecSchema, nil // which has those of the built-in ones
+	}
+	known, err := a.ReadProviders()
+	if err != nil {
+		return nil, err
+	}
+	return known.AddTo(config.SpecSchema)
+}
+
+// ReadProvider returns the one of these providers that a flag names.
+func (a *App) ReadProvider(name string) (providers.Provider, error) {
+	known, err := a.ReadProviders()
+	if err != nil {
+		return providers.Provider{}, err
+	}
+	return known[name], CheckChoice("provider", name, known.Names())
 }
 
 // ValidSpec reads the file of -f, which must describe a valid new cluster.

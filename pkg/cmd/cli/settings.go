@@ -26,7 +26,7 @@ func configurable() []string {
 
 // ConfigurableOfAll are those of them that all commands have.
 func ConfigurableOfAll() []string {
-	return []string{"bundles", "color", "context", "kubeconfig", "management", "name", "namespace", "quiet", replaceBundlesFlag}
+	return []string{"bundles", "color", "context", "kubeconfig", "management", "name", "namespace", providersFlag, "quiet", replaceBundlesFlag}
 }
 
 // Complete fills options that were not given as flags from the environment and

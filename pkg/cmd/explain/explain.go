@@ -30,9 +30,9 @@ of its spec. Without it, the kinds are listed. Bundles is the kind of the file o
   clusterctl-x explain cluster --recursive
   clusterctl-x explain bundles.spec.versionsBundles.releases`,
 		Args:              atMostOneField,
-		ValidArgsFunction: completeFields,
+		ValidArgsFunction: completeFields(a),
 		RunE: func(_ *cobra.Command, args []string) error {
-			documents, err := documents()
+			documents, err := documents(a)
 			if err != nil {
 				return err
 			}
@@ -55,8 +55,12 @@ of its spec. Without it, the kinds are listed. Bundles is the kind of the file o
 }
 
 // documents are the schemas of what is explained, cluster specs first.
-func documents() (explain.Documents, error) {
-	return explain.ParseAll(config.SpecSchema, config.BundlesSchema)
+func documents(a *cli.App) (explain.Documents, error) {
+	schema, err := a.SpecSchema()
+	if err != nil {
+		return nil, err
+	}
+	return explain.ParseAll(schema, config.BundlesSchema)
 }
 
 func atMostOneField(cmd *cobra.Command, args []string) error {
@@ -67,14 +71,16 @@ func atMostOneField(cmd *cobra.Command, args []string) error {
 }
 
 // completeFields offers the fields one level further to the shell.
-func completeFields(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func completeFields(a *cli.App) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		documents, err := documents(a)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		candidates := slices.DeleteFunc(documents.Complete(typed), func(path string) bool { return !strings.HasPrefix(path, typed) })
+		return candidates, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
-	documents, err := documents()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	candidates := slices.DeleteFunc(documents.Complete(typed), func(path string) bool { return !strings.HasPrefix(path, typed) })
-	return candidates, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

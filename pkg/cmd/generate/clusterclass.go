@@ -55,7 +55,8 @@ Every field of a cluster spec takes effect on clusters of such a class.`,
 
 // objects are a class with the releases of the bundles.
 func (o *classOptions) objects(ctx context.Context) ([]templater.Object, error) {
-	if err := checkProvider(o.provider); err != nil {
+	provider, err := o.ReadProvider(o.provider)
+	if err != nil {
 		return nil, err
 	}
 	name := cmp.Or(o.class, o.provider)
@@ -69,7 +70,7 @@ func (o *classOptions) objects(ctx context.Context) ([]templater.Object, error) 
 	if err != nil {
 		return nil, err
 	}
-	class := manifests.Class{Name: name, Namespace: o.NamespaceOffline(), Provider: o.provider, UpgradePlans: o.plansFrom}
+	class := manifests.Class{Name: name, Namespace: o.NamespaceOffline(), Provider: provider, UpgradePlans: o.plansFrom}
 	if !o.keepUsed {
 		return lifecycle.RenderClass(class, bundles)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -47,10 +46,11 @@ remove the # to set it. Comments have two.`,
 
 // sample is a valid file that describes a cluster.
 func sample(a *cli.App, name, provider string) ([]byte, error) {
-	if err := checkProvider(provider); err != nil {
+	of, err := a.ReadProvider(provider)
+	if err != nil {
 		return nil, err
 	}
-	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}) {
+	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}, nil) {
 		if problem.Field == "metadata.name" {
 			return nil, cli.Usagef("%q cannot be the name of a cluster: %s", name, problem.Detail)
 		}
@@ -59,12 +59,7 @@ func sample(a *cli.App, name, provider string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return manifests.Sample(name, provider, bundles)
-}
-
-// checkProvider checks the flag --provider.
-func checkProvider(provider string) error {
-	return cli.CheckChoice("provider", provider, providers.BuiltIn().Names())
+	return manifests.Sample(name, of, bundles)
 }
 
 func guardrails(a *cli.App) *cobra.Command {
@@ -204,8 +199,12 @@ comment that names the schema, and each file that its setting yaml.schemas names
 		Example: "  clusterctl-x generate schema > clusterctl-x.json",
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.Print(json.RawMessage(config.SpecSchema), func() error {
-				return a.Write(string(config.SpecSchema))
+			schema, err := a.SpecSchema()
+			if err != nil {
+				return err
+			}
+			return a.Print(json.RawMessage(schema), func() error {
+				return a.Write(string(schema))
 			})
 		},
 	}

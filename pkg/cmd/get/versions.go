@@ -33,7 +33,11 @@ need to join.`,
 			if err != nil {
 				return err
 			}
-			minors := lifecycle.Versions(bundles)
+			known, err := a.ReadProviders()
+			if err != nil {
+				return err
+			}
+			minors := lifecycle.Versions(known, bundles)
 			return a.Print(cli.Document("VersionList", minors), func() error {
 				columns := view.FewColumns
 				if a.Options.Output == cli.OutputWide {

@@ -19,6 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
@@ -77,7 +78,7 @@ See docs/runtime-extension.md for how to deploy it in a cluster.`,
 }
 
 // check tells what is wrong with the flags themselves.
-func (o *options) check() error {
+func (o *options) check(known providers.Set) error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if o.port < 1 || o.port > 65535 {
@@ -91,7 +92,7 @@ func (o *options) check() error {
 	}
 	if policy, err := upgradeplan.ParsePolicy(o.settings); err != nil {
 		wrong("--setting: %w", err)
-	} else if _, err := runtimeextension.ReleasesOf(&versionsbundle.Bundles{})(policy.Provider); err != nil {
+	} else if _, err := runtimeextension.ReleasesOf(known, &versionsbundle.Bundles{})(policy.Provider); err != nil {
 		wrong("--setting %s: %w", upgradeplan.ProviderSetting, err)
 	}
 	switch {
@@ -109,7 +110,11 @@ func (o *options) check() error {
 }
 
 func (o *options) run(ctx context.Context) error {
-	if err := o.check(); err != nil {
+	known, err := o.ReadProviders()
+	if err != nil {
+		return err
+	}
+	if err := o.check(known); err != nil {
 		return err
 	}
 	bundles, err := o.ReadBundles()
@@ -123,7 +128,7 @@ func (o *options) run(ctx context.Context) error {
 	server := runtimeextension.Registered{
 		Options: runtimeextension.Options{
 			Host: o.host, Port: o.port, CertDir: dir, ClientCA: o.clientCA, HealthAddress: o.health,
-			Releases: runtimeextension.ReleasesOf(bundles), Log: o.structuredLog(),
+			Releases: runtimeextension.ReleasesOf(known, bundles), Log: o.structuredLog(),
 		},
 		Versions: len(bundles.Versions()), Config: o.config, Authority: authority,
 	}

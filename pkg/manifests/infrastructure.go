@@ -1,0 +1,100 @@
+package manifests
+
+import (
+	"bytes"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// infrastructureData is the data of the templates of a provider.
+type infrastructureData struct {
+	owner
+	// Datacenter are the fields of the provider's document.
+	Datacenter map[string]any
+}
+
+func (r renderer) infrastructure(name string) infrastructureData {
+	return infrastructureData{r.owner(name), r.Config.Datacenter.Complete}
+}
+
+// infrastructureObjects returns the infrastructure cluster, and the further objects of the
+// provider.
+func (r renderer) infrastructureObjects() (templater.Object, []templater.Object, error) {
+	cluster, err := r.render(providers.InfrastructureTemplate, r.infrastructure(r.cluster()))
+	if err != nil || !r.Provider.Has(providers.ResourcesTemplate) {
+		return cluster, nil, err
+	}
+	text, err := r.templates.Render(providers.ResourcesTemplate, r.infrastructure(""))
+	if err != nil {
+		return cluster, nil, err
+	}
+	var resources []templater.Object
+	for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+		if document = bytes.TrimSpace(document); len(document) == 0 {
+			continue
+		}
+		resource, err := r.checker.Decode(append(bytes.TrimPrefix(document, []byte("---\n")), '\n'))
+		if err != nil {
+			return cluster, nil, fmt.Errorf("%s: %w", providers.ResourcesTemplate, err)
+		}
+		resources = append(resources, resource)
+	}
+	return cluster, resources, nil
+}
+
+// controlPlaneAnnotations returns annotations of the control plane object.
+func (r renderer) controlPlaneAnnotations() (map[string]string, error) {
+	if !r.Provider.Has(providers.AnnotationsTemplate) {
+		return nil, nil
+	}
+	text, err := r.templates.Render(providers.AnnotationsTemplate, r.infrastructure(""))
+	if err != nil {
+		return nil, err
+	}
+	var annotations map[string]string
+	if err := yaml.UnmarshalStrict(text, &annotations); err != nil {
+		return nil, fmt.Errorf("decoding what %s renders: %w", providers.AnnotationsTemplate, err)
+	}
+	return annotations, nil
+}
+
+// machineData is the data of the templates of a provider for the machines of a part.
+type machineData struct {
+	infrastructureData
+	ControlPlane bool
+	// Version of Kubernetes, such as v1.34.2.
+	Version string
+	// Machine are the fields of the document that describes the machines.
+	Machine map[string]any
+	// NodeImage is that of the versions bundles; empty where they have none.
+	NodeImage string
+	// Image is the entry of the document's list of images for the version.
+	Image map[string]any
+}
+
+func (r renderer) machineData(name string, controlPlane bool, ref *v1alpha1.Ref, release versionsbundle.Release) machineData {
+	m := machineData{
+		infrastructureData: r.infrastructure(name), ControlPlane: controlPlane, Version: release.Version.String(),
+		Machine: map[string]any{}, NodeImage: r.Provider.NodeImage(release), Image: map[string]any{},
+	}
+	if ref == nil {
+		return m
+	}
+	document := r.Config.Machines[*ref]
+	m.Machine = document.Complete
+	if image, found := r.Provider.Image(document, release.Version); found { // else nothing is written
+		m.Image = image
+	}
+	return m
+}
+
+// machineTemplate renders the machine template of a part.
+func (r renderer) machineTemplate(ownerName string, controlPlane bool, ref *v1alpha1.Ref, release versionsbundle.Release) (templater.Object, error) {
+	return r.immutable(ownerName, providers.MachineTemplate, r.machineData(templater.Unnamed, controlPlane, ref, release))
+}
