@@ -88,9 +88,7 @@ func (r renderer) machineData(name string, controlPlane bool, ref *v1alpha1.Ref,
 	}
 	document := r.Config.Machines[*ref]
 	m.Machine = document.Complete
-	if image, found := r.Provider.Image(document, release.Version); found { // else nothing is written
-		m.Image = image
-	}
+	m.Image, _ = r.Provider.Image(document, release.Version) // validations and plans refuse what lacks one
 	return m
 }
 

@@ -8,8 +8,9 @@ import (
 const versionField = "kubernetesVersion"
 
 // Image returns the entry for a version of the list of images that a document has: that of
-// the exact version, or that of its minor. It returns false where the list lacks one. The
-// entry of a document without a list is empty.
+// the exact version, or that of its minor. Where the list lacks one it returns another entry,
+// so that the document can be rendered, and false: nothing rendered with it may be written.
+// The entry of a document without a list is empty.
 func (p Provider) Image(machine *v1alpha1.InfrastructureConfig, version v1alpha1.Version) (map[string]any, bool) {
 	if machine == nil || p.Spec.Images == "" {
 		return map[string]any{}, true
@@ -32,5 +33,9 @@ func (p Provider) Image(machine *v1alpha1.InfrastructureConfig, version v1alpha1
 			ofMinor = image
 		}
 	}
-	return ofMinor, ofMinor != nil
+	if ofMinor != nil {
+		return ofMinor, true
+	}
+	another, _ := images[0].(map[string]any)
+	return another, false
 }

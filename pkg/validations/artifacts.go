@@ -15,6 +15,9 @@ import (
 const (
 	CheckNodeImage   = "node-image"
 	CheckNewMachines = "new-machines"
+	// CheckMachineImage is about the images of documents that describe machines. It cannot
+	// be skipped: there would be machines of the image of another version.
+	CheckMachineImage = "machine-image"
 )
 
 // MissingArtifacts returns the images and kubeadm downloads that a plan needs and the

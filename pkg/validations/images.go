@@ -73,7 +73,7 @@ func imageFindings(resolved Resolved, p plan.Plan) []plan.Finding {
 	}
 	var findings []plan.Finding
 	for _, missing := range missingImages(resolved, path) {
-		findings = append(findings, plan.Finding{Check: CheckNodeImage, Reason: fmt.Sprintf("%s %s has no image for %s, which %s needs; add an entry with kubernetesVersion %q to its spec.%s",
+		findings = append(findings, plan.Finding{Check: CheckMachineImage, Reason: fmt.Sprintf("%s %s has no image for %s, which %s needs; add an entry with kubernetesVersion %q to its spec.%s",
 			missing.machine.Kind, missing.machine.Name, missing.version, strings.Join(missing.parts, ", "), missing.version.Minor(), resolved.Provider.Spec.Images)})
 	}
 	return findings

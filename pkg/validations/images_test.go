@@ -80,7 +80,7 @@ func TestImagesOfAPlan(t *testing.T) {
 		controlPlaneTo("v1.32.1", "v1.33.2"), controlPlaneTo("v1.33.2", "v1.34.1"), groupTo(plan.Workers, "a", "v1.32.1", "v1.34.1"),
 	}}
 	missing := func(version, parts, minor string) plan.Finding {
-		return plan.Finding{Check: "node-image", Reason: "ClusterAPIMachineConfig all has no image for " + version + ", which " + parts + " needs; add an entry with kubernetesVersion \"" + minor + "\" to its spec.images"}
+		return plan.Finding{Check: "machine-image", Reason: "ClusterAPIMachineConfig all has no image for " + version + ", which " + parts + " needs; add an entry with kubernetesVersion \"" + minor + "\" to its spec.images"}
 	}
 	want := []plan.Finding{missing("v1.31.2", "group b", "1.31"), missing("v1.32.1", "the control plane, group a", "1.32"), missing("v1.33.2", "the control plane", "1.33")}
 	if diff := cmp.Diff(want, validations.MissingArtifacts(resolved, p, artifactBundles(nil, nil))); diff != "" {

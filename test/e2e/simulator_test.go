@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // playedKinds are the kinds of one infrastructure provider, as GROUP/VERSION/KIND.
@@ -115,7 +116,8 @@ func awaitExample(t *testing.T, namespace, version string) {
 
 // exampleMachine is as much of an ExampleMachine as the test looks at.
 type exampleMachine struct {
-	Spec struct {
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
 		Image string `json:"image"`
 	} `json:"spec"`
 }

@@ -85,6 +85,7 @@ func tiers() map[tier]map[string]string {
 			"TestFailures":                            "the embedded management cluster breaks and recovers",
 			"TestTwoInstances":                        "two embedded management clusters side by side",
 			"TestSimulator":                           "the simulator of infrastructure that other tests use: kinds that are only CRDs",
+			"TestProviderFolder":                      "a provider that is a folder of data and CRDs: images over three minors",
 			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
 			"TestProviderWebhooks":                    "the kinds and webhooks of AWS and GCP: what they accept, fill in and refuse",
 			"TestPages":                               "README.md and the other pages of docs/tasks, followed literally",
