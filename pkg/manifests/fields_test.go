@@ -44,6 +44,10 @@ func outsideManifests() map[string]string {
 		"Cluster.spec.clusterNetwork.cniConfig.kindnetd":                         "has no fields, and there is no other plugin in its place",
 		"Cluster.spec.upgradePolicy.maxConcurrentWorkerGroups":                   "orders the steps of an upgrade, each of which is rendered alike",
 		"Cluster.spec.upgradePolicy.maxWorkerVersionSkew":                        "decides which versions are valid, and the steps of an upgrade",
+		"AWSDatacenterConfig.metadata.name":                                      "must be that of datacenterRef",
+		"AWSDatacenterConfig.metadata.namespace":                                 "must be the cluster's",
+		"AWSMachineConfig.metadata.name":                                         "must be that of a machineGroupRef",
+		"AWSMachineConfig.metadata.namespace":                                    "must be the cluster's",
 		"ClusterAPIDatacenterConfig.metadata.name":                               "must be that of datacenterRef",
 		"ClusterAPIDatacenterConfig.metadata.namespace":                          "must be the cluster's",
 		"ClusterAPIMachineConfig.metadata.name":                                  "must be that of a machineGroupRef",
@@ -208,6 +212,7 @@ func otherTexts(text string) []string {
 	others := []string{
 		text + "x", "x" + text, "true", "false", "other", "1.32", "1m", "10.0.0.0/8", "10.0.0.0/9", "fd00:1::/53", "fd00:3::/112", "unix:///run/other/socket",
 		"http://other.example.org:80", "https://10.0.0.99:2379", "us-east-1", "aws-cn", "CRD", "NoExecute", "Reconcile", "ConfigMap", "Secret", "OtherTemplate", "v1.33.3", "small", "large",
+		"AWSClusterStaticIdentity", "tcp", "udp",
 	}
 	if number, err := strconv.Atoi(text); err == nil {
 		others = append(others, strconv.Itoa(number+1), strconv.Itoa(number+2), strconv.Itoa(max(0, number-1)))

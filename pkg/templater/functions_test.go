@@ -12,7 +12,7 @@ import (
 
 // allowed are the functions that templates may call, beside those of the
 // language. A further one must be pure, and must not depend on a map's order.
-func allowed() []string { return []string{"b64enc", "merged", "nindent", "quote", "toYaml"} }
+func allowed() []string { return []string{"b64enc", "merged", "nindent", "omit", "quote", "toYaml"} }
 
 func TestFunctionsAreTheAllowList(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ func (t *Templates) Render(name string, data any) ([]byte, error) {
 func functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	allowed := template.FuncMap{"quote": quote, "toYaml": toYAML, "merged": merged}
-	for _, name := range []string{"b64enc", "nindent"} {
+	for _, name := range []string{"b64enc", "nindent", "omit"} {
 		allowed[name] = all[name]
 	}
 	return allowed
