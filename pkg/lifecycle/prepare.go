@@ -135,6 +135,9 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if u.Plan, err = plan.Compute(in); err != nil {
 		return Upgrade{}, err
 	}
+	if u.Plan.Steps, err = withImages(u.Plan.Steps, resolved); err != nil {
+		return Upgrade{}, err
+	}
 	notes, err := m.check(u.Plan)
 	if err != nil {
 		return Upgrade{}, err

@@ -99,6 +99,9 @@ type Step struct {
 	MachinesReplaced int `json:"machinesReplaced,omitempty"`
 	MachinesAdded    int `json:"machinesAdded,omitempty"`
 	MachinesRemoved  int `json:"machinesRemoved,omitempty"`
+	// Image is what new machines of the control plane are made from, as JSON, where their
+	// document lists images.
+	Image string `json:"image,omitempty"`
 	// Changes of the cluster or its control plane.
 	Changes
 	// UnderWay is true for a rollout under way; its machines are the remaining ones.
@@ -123,6 +126,8 @@ type Group struct {
 	// Approximate is true if an autoscaler decides how many machines there are; the
 	// counts are the current ones.
 	Approximate bool `json:"approximate,omitempty"`
+	// Image is what new machines of the group are made from, as in Step.
+	Image string `json:"image,omitempty"`
 	// UnderWay is true for a rollout under way, concurrently with which the other
 	// groups of the step start.
 	UnderWay bool `json:"underWay,omitempty"`
@@ -132,15 +137,15 @@ type Group struct {
 // Scales reports whether the number of the group's machines changes.
 func (g Group) Scales() bool { return g.MachinesAdded+g.MachinesRemoved > 0 }
 
-// Outline returns the plan with its steps and without what they change besides versions
-// and numbers of machines: values of fields may be confidential.
+// Outline returns the plan with its steps and without images and what they change besides
+// versions and numbers of machines: values of fields may be confidential.
 func (p Plan) Outline() Plan {
 	steps := slices.Clone(p.Steps)
 	for i := range steps {
-		steps[i].Changes = Changes{}
+		steps[i].Changes, steps[i].Image = Changes{}, ""
 		steps[i].WorkerNodeGroups = slices.Clone(steps[i].WorkerNodeGroups)
 		for j := range steps[i].WorkerNodeGroups {
-			steps[i].WorkerNodeGroups[j].Changes = Changes{}
+			steps[i].WorkerNodeGroups[j].Changes, steps[i].WorkerNodeGroups[j].Image = Changes{}, ""
 		}
 	}
 	p.Metadata = Metadata{Name: p.Metadata.Name, Namespace: p.Metadata.Namespace, UID: p.Metadata.UID}

@@ -36,6 +36,9 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 			fmt.Fprintln(&b, line)
 		}
 		fmt.Fprintf(&b, "      %s\n", reason(step))
+		for _, image := range images(step) {
+			fmt.Fprintf(&b, "      %s\n", image)
+		}
 		for _, change := range stepChanges(step) {
 			fmt.Fprintf(&b, "      %s\n", change)
 		}
@@ -62,6 +65,20 @@ func notes(b *strings.Builder, p plan.Plan) {
 	for _, note := range p.Notes {
 		fmt.Fprintf(b, "Note: %s.\n", note)
 	}
+}
+
+// images returns a line for what new machines of each part of a step are made from.
+func images(step plan.Step) []string {
+	var lines []string
+	if step.Image != "" {
+		lines = append(lines, "image: "+step.Image)
+	}
+	for _, group := range step.WorkerNodeGroups {
+		if group.Image != "" {
+			lines = append(lines, "image of "+group.Name+": "+group.Image)
+		}
+	}
+	return lines
 }
 
 // move is what a step does to one part, in columns.
