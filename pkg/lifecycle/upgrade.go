@@ -53,9 +53,9 @@ type RunOptions struct {
 	ForceConflicts bool
 	// TakeOver takes over the locks of other runs that work on the cluster.
 	TakeOver bool
-	// Leave ends the run as soon as nothing more can be written without waiting for
-	// machines. What was begun goes on by itself; another run continues with the rest.
-	Leave bool
+	// NoWait ends the run as soon as nothing more can be written without waiting for
+	// machines. Cluster API completes what was begun; another run continues with the rest.
+	NoWait bool
 	// AllowRemovals allows the upgrade to remove worker node groups.
 	AllowRemovals bool
 	// Locked is called once the cluster is locked, before anything is written.
@@ -268,7 +268,7 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	}
 	p.execution.drive(&program)
 	return s.client.Upgrade(held, p.Key, management.Upgrade{
-		Command: s.command("upgrade"), Program: program, Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, Leave: o.Leave, Warn: s.warn, Show: show,
+		Command: s.command("upgrade"), Program: program, Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, NoWait: o.NoWait, Warn: s.warn, Show: show,
 	})
 }
 

@@ -66,7 +66,7 @@ func (x *execution) advance(ctx context.Context, cluster state.Cluster) (verdict
 			x.Show(status)
 		}
 		x.done = turn.Done
-		return verdict{done: turn.Done || x.Leave && turn.MayLeave && !postponed, again: turn.LookAgain()}, err
+		return verdict{done: turn.Done || x.NoWait && turn.MayLeave && !postponed, again: turn.LookAgain()}, err
 	}
 }
 

@@ -27,9 +27,9 @@ type Upgrade struct {
 	Partial bool
 	// Force takes over fields that others own.
 	Force bool
-	// Leave ends the run as soon as nothing more can be written without waiting for
+	// NoWait ends the run as soon as nothing more can be written without waiting for
 	// machines.
-	Leave bool
+	NoWait bool
 	// Warn is called with failures that do not affect the cluster.
 	Warn func(string)
 	// Show is called with every change.

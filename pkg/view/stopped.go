@@ -24,6 +24,16 @@ func WaitingFor(p engine.Status) string {
 	return ""
 }
 
+// NotWaitedFor describes what a run left that did not wait: what keeps the next step from
+// being begun, where something does, and what continues and what waits.
+func NotWaitedFor(p engine.Status) string {
+	waiting := strings.TrimPrefix(WaitingFor(p), " ")
+	if waiting == "" || p.Cluster.Held == nil && p.Cluster.HealthWait == nil {
+		return Left(p)
+	}
+	return waiting + "; " + Left(p)
+}
+
 // Left describes what continues by itself, and what waits for the command to be run
 // again.
 func Left(p engine.Status) string {

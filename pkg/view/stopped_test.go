@@ -8,6 +8,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // TestLeft: a run that ends before its plan says what goes on, and what waits.
@@ -52,6 +53,30 @@ func TestLeft(t *testing.T) {
 			test.progress.Plan = plan.Plan{Steps: steps}
 			if diff := cmp.Diff(test.want, Left(test.progress)); diff != "" {
 				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNotWaitedFor: a run that does not wait says what keeps the next step from beginning.
+func TestNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	from, to := v1alpha1.MustParseVersion("v1.33.1"), v1alpha1.MustParseVersion("v1.34.1")
+	steps := []plan.Step{{Kind: plan.ControlPlane, From: from, To: to}}
+	const left = "nothing was started; still to do: step 1 (the control plane from v1.33.1 to v1.34.1): run the same command again to continue"
+	for name, test := range map[string]struct {
+		cluster state.Cluster
+		want    string
+	}{
+		"nothing keeps it":   {state.Cluster{Name: "c"}, left},
+		"a hold":             {state.Cluster{Name: "c", Held: &state.Hold{Point: state.BeforeUpgrade, By: "ops", Annotation: "hold"}}, "waiting for the hold to be lifted: held before upgrade by ops; removing the annotation hold lifts it; " + left},
+		"an unhealthy part":  {state.Cluster{Name: "c", HealthWait: &state.HealthWait{Parts: []string{"a"}}}, "waiting for : 0 of 0 machines ready; Cluster API does not report it as available yet; " + left},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := NotWaitedFor(engine.Status{Plan: plan.Plan{Steps: steps}, Cluster: test.cluster})
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("text (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -55,6 +55,10 @@ func TestHoldsWithoutClass(t *testing.T) {
 	upgrade := []string{"upgrade", "cluster", "-n", namespace, "-f", file}
 	made := observe(t, shared, namespace, "held")
 	p := planOf(t, namespace, file)
+	if left := cli(t, 0, append(upgrade, "--no-wait")...).stdout; !strings.Contains(left, "cluster holds/held: waiting for the hold to be lifted: held before upgrade by ") ||
+		!strings.Contains(left, "; nothing was started; still to do: step 1 ") {
+		t.Errorf("stdout of a run that does not wait is %q", left)
+	}
 	r := cli(t, 5, append(upgrade, "--timeout", "1m")...)
 	if want := "step 1 (the control plane from v1.33.13 to v1.34.4), step 2 (md-0 from v1.33.13 to v1.34.4): run the same command again to continue\n"; !strings.Contains(r.stderr, "error: timed out waiting for the hold to be lifted: held before upgrade by ") || !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("the first run ends with %q", r.stderr)

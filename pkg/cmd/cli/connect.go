@@ -195,11 +195,7 @@ func (a *App) runningEmbedded(ctx context.Context) (embedded.Instance, error) {
 	if a.starts {
 		return a.StartEmbedded(ctx)
 	}
-	instance, err := a.Instance()
-	if err != nil {
-		return instance, err
-	}
-	status, err := Status(instance)
+	instance, status, err := a.instanceStatus()
 	if err != nil || status.Ready {
 		return instance, err
 	}
@@ -224,11 +220,7 @@ func (a *App) runningEmbedded(ctx context.Context) (embedded.Instance, error) {
 
 // StartEmbedded starts the embedded management cluster, unless it runs.
 func (a *App) StartEmbedded(ctx context.Context) (embedded.Instance, error) {
-	instance, err := a.Instance()
-	if err != nil {
-		return instance, err
-	}
-	status, err := Status(instance)
+	instance, status, err := a.instanceStatus()
 	if err != nil || status.Ready {
 		return instance, err
 	}
@@ -248,10 +240,16 @@ func (a *App) StartEmbedded(ctx context.Context) (embedded.Instance, error) {
 }
 
 func (a *App) embeddedRuns() bool {
+	_, status, err := a.instanceStatus()
+	return err == nil && status.Ready
+}
+
+// instanceStatus returns the embedded management cluster that the flags name, and how it is.
+func (a *App) instanceStatus() (embedded.Instance, embedded.Status, error) {
 	instance, err := a.Instance()
 	if err != nil {
-		return false
+		return instance, embedded.Status{}, err
 	}
-	status, err := instance.Status()
-	return err == nil && status.Ready
+	status, err := Status(instance)
+	return instance, status, err
 }

@@ -41,7 +41,7 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycl
 		return err
 	}
 	return carryOut(ctx, a, service, u, lifecycle.RunOptions{
-		Skip: o.Skip, ForceConflicts: o.ForceConflicts, TakeOver: o.TakeOver, AllowRemovals: allowRemovals, Leave: !o.Wait,
+		Skip: o.Skip, ForceConflicts: o.ForceConflicts, TakeOver: o.TakeOver, AllowRemovals: allowRemovals, NoWait: !o.Wait,
 	})
 }
 
@@ -87,7 +87,7 @@ func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lif
 	progress.Close()
 	switch {
 	case err == nil && !last.Done:
-		return a.Result("cluster %s: %s", u.Key, view.Left(last))
+		return a.Result("cluster %s: %s", u.Key, view.NotWaitedFor(last))
 	case err == nil && !u.Whole():
 		return a.Result("cluster %s: done after %s: %s", u.Key, time.Since(began).Round(time.Second), view.Steps(u.Plan.Steps))
 	case err == nil:
