@@ -55,8 +55,8 @@ var BundlesSchema []byte
 //go:embed guardrails
 var Guardrails embed.FS
 
-// RBAC are the ClusterRoles of users of clusterctl-x in a management cluster, in the
-// directory "rbac".
+// RBAC are templates of the ClusterRoles of users of clusterctl-x in a management cluster,
+// in the directory "rbac"; those of users who change nothing are in "rbac/read-only".
 //
 //go:embed rbac
 var RBAC embed.FS

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/openapi"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/contract"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -71,15 +71,9 @@ func upgradePrivileges(machineTemplates []schema.GroupKind) []privilege {
 		{"", "configmaps", []string{"get", "list", "create", "patch", "delete"}},
 	}
 	for _, kind := range machineTemplates {
-		privileges = append(privileges, privilege{kind.Group, resourceOf(kind), []string{"get", "list", "create", "patch", "delete"}})
+		privileges = append(privileges, privilege{kind.Group, rbac.ResourceOf(kind), []string{"get", "list", "create", "patch", "delete"}})
 	}
 	return privileges
-}
-
-// resourceOf returns the resource of a kind, as Cluster API finds it: the name of its
-// CustomResourceDefinition begins with it.
-func resourceOf(kind schema.GroupKind) string {
-	return strings.TrimSuffix(contract.CalculateCRDName(kind.Group, kind.Kind), "."+kind.Group)
 }
 
 // missingForUpgrade returns which privileges for an upgrade are missing. Where it is only

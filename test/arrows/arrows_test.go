@@ -42,15 +42,16 @@ func allowed() map[string][]string {
 		"pkg/explain":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/lifecycle": {
 			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/observe", "pkg/management/topology", "pkg/manifests", "pkg/plan", "pkg/providers",
-			"pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
+			"pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
 		},
-		"pkg/management": {"pkg/api/v1alpha1", "pkg/changes", "pkg/observe", "pkg/management/topology", "pkg/plan", "pkg/engine", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
+		"pkg/management": {"pkg/api/v1alpha1", "pkg/changes", "pkg/observe", "pkg/management/topology", "pkg/plan", "pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
 		"pkg/observe":    {"pkg/api/v1alpha1", "pkg/state"},
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/upgradepath"},
 		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/templater", "pkg/versionsbundle"},
 		"pkg/plan":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/skew", "pkg/state", "pkg/upgradepath"},
 		"pkg/providers":           {"config", "pkg/api/v1alpha1", "pkg/strictyaml", "pkg/versionsbundle"},
+		"pkg/rbac":                {"config", "pkg/templater"},
 		"pkg/skew":                {"pkg/api/v1alpha1"},
 		"pkg/engine":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		// What tests carry out plans against.

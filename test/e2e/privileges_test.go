@@ -14,7 +14,7 @@ import (
 )
 
 // TestLeastPrivileges takes a cluster through its life, and makes it again under its name,
-// with no more than the privileges of config/rbac.
+// with no more than the privileges of 'generate rbac'.
 func TestLeastPrivileges(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t, shared, "privileges")
