@@ -34,7 +34,7 @@ func TestDocs(t *testing.T) {
 			var want []string
 			for kind, of := range providers.BuiltIn().Kinds() {
 				if of.Provider == name {
-					want = append(want, fieldsOf(of.Schema.Definition(), kind+".spec")...)
+					want = append(want, fieldsOf(of.Schema().Definition(), kind+".spec")...)
 				}
 			}
 			slices.Sort(want)

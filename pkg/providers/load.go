@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -124,6 +125,19 @@ type ArgSince struct {
 // Load reads the providers in the folders of a directory, which messages call dir. The
 // error has everything that is wrong with them.
 func Load(dir string, folders fs.FS) (Set, error) {
+	set, err := read(dir, folders)
+	errs := []error{err}
+	for _, name := range set.Names() {
+		for _, kind := range set[name].kinds() {
+			_, err := set[name].schema(kind)
+			errs = append(errs, err)
+		}
+	}
+	return set, errors.Join(errs...)
+}
+
+// read is Load without the schemas, which are read when they are used.
+func read(dir string, folders fs.FS) (Set, error) {
 	entries, err := fs.ReadDir(folders, ".")
 	if err != nil {
 		return nil, fmt.Errorf("reading the providers in %s: %w", dir, err)
@@ -172,19 +186,10 @@ func load(dir, name string, files fs.FS) (Provider, error) {
 		provider.fetchKubeadm = string(text)
 	}
 	wrong = append(wrong, read.Locate(read.OmitUnread(errs)).OrNil())
-	for _, schema := range []struct {
-		file, kind string
-		into       **strictyaml.Schema
-	}{{DatacenterSchema, d.Spec.Datacenter.Kind, &provider.datacenter}, {MachineSchema, d.Spec.Machine.Kind, &provider.machine}} {
-		if schema.kind == "" {
-			continue
-		}
-		read, err := readSchema(files, schema.file)
-		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", path.Join(dir, schema.file), err))
-		}
-		*schema.into = read
+	schema := func(file string) func() (*strictyaml.Schema, error) {
+		return sync.OnceValues(func() (*strictyaml.Schema, error) { return readSchema(files, file, path.Join(dir, file)) })
 	}
+	provider.datacenter, provider.machine = schema(DatacenterSchema), schema(MachineSchema)
 	for _, template := range []string{InfrastructureTemplate, MachineTemplate, SampleTemplate} {
 		if _, err := fs.Stat(files, template); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: a provider needs this template: %w", path.Join(dir, template), err))
@@ -218,17 +223,22 @@ func (d document) validate(name string) field.ErrorList {
 	return errs
 }
 
-// readSchema reads the schema of a document of a provider.
-func readSchema(files fs.FS, name string) (*strictyaml.Schema, error) {
+// readSchema reads the schema of a document of a provider, in a file that messages call by
+// its path.
+func readSchema(files fs.FS, name, path string) (*strictyaml.Schema, error) {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
-		return nil, fmt.Errorf("%w; it describes the fields of the document", err)
+		return nil, fmt.Errorf("%s: %w; it describes the fields of the document", path, err)
 	}
 	var definition apiextensionsv1.JSONSchemaProps
 	if err := yaml.UnmarshalStrict(data, &definition); err != nil {
-		return nil, fmt.Errorf("reading the schema: %w", err)
+		return nil, fmt.Errorf("%s: reading the schema: %w", path, err)
 	}
-	return strictyaml.NewSchema(definition, v1alpha1.InfrastructureFormats())
+	schema, err := strictyaml.NewSchema(definition, v1alpha1.InfrastructureFormats())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return schema, nil
 }
 
 func (i Infrastructure) validate(path *field.Path) field.ErrorList {

@@ -1,6 +1,7 @@
 package providers_test
 
 import (
+	"io/fs"
 	"maps"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
@@ -16,6 +18,13 @@ func TestBuiltIn(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff([]string{"aws", "clusterapi", "docker", "inmemory"}, providers.BuiltIn().Names()); diff != "" {
 		t.Errorf("providers (-want +got):\n%s", diff)
+	}
+	folders, err := fs.Sub(config.Providers, "providers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := providers.Load("config/providers", folders); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -70,7 +79,7 @@ dir/foo/provider.yaml:6: spec.infrastructure.machineTemplate: Required value: th
 dir/foo/provider.yaml:8: spec.node.kubeletExtraArgs[0].name: Invalid value: "--node-ip": must be the name of an argument without dashes before it, such as node-ip
 dir/foo/provider.yaml:9: spec.node.fetchKubeadm: Invalid value: "gone.sh": must be a file in the folder of the provider`},
 		"what cannot be read, and what is missing": {folder("foo", strings.Replace(whole, "cluster: FooCluster", "clusters: FooCluster", 1)), "dir/foo/provider.yaml:10: spec.infrastructure.clusters: Forbidden: unknown field; did you mean cluster?"},
-		"no templates":   {fstest.MapFS{"foo/provider.yaml": {Data: []byte(whole)}}, "dir/foo/datacenter.schema.yaml: open datacenter.schema.yaml: file does not exist; it describes the fields of the document\ndir/foo/infrastructure-cluster.yaml.tmpl: a provider needs this template: open infrastructure-cluster.yaml.tmpl: file does not exist\ndir/foo/machine-template.yaml.tmpl: a provider needs this template: open machine-template.yaml.tmpl: file does not exist\ndir/foo/sample.yaml.tmpl: a provider needs this template: open sample.yaml.tmpl: file does not exist"},
+		"no templates":   {fstest.MapFS{"foo/provider.yaml": {Data: []byte(whole)}}, "dir/foo/infrastructure-cluster.yaml.tmpl: a provider needs this template: open infrastructure-cluster.yaml.tmpl: file does not exist\ndir/foo/machine-template.yaml.tmpl: a provider needs this template: open machine-template.yaml.tmpl: file does not exist\ndir/foo/sample.yaml.tmpl: a provider needs this template: open sample.yaml.tmpl: file does not exist\ndir/foo/datacenter.schema.yaml: open datacenter.schema.yaml: file does not exist; it describes the fields of the document"},
 		"a field of old": {folder("foo", whole+"  nodeImage: true\n"), "dir/foo/provider.yaml:12: spec.nodeImage: Forbidden: unknown field; did you mean nodeImages?"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,8 +28,8 @@ type Provider struct {
 	Files fs.FS
 	// fetchKubeadm is the text of the script.
 	fetchKubeadm string
-	// datacenter and machine are the schemas of the documents.
-	datacenter, machine *strictyaml.Schema
+	// datacenter and machine read the schemas of the documents.
+	datacenter, machine func() (*strictyaml.Schema, error)
 }
 
 // Known reports whether the provider is more than the zero value.
@@ -93,7 +93,8 @@ type Arg struct{ Name, Value string }
 type Set map[string]Provider
 
 // BuiltIn returns the providers that clusterctl-x brings along. It panics where they are
-// wrong, which a test rules out. The set must not be changed.
+// wrong, which a test rules out, and so does the use of a schema. The set must not be
+// changed.
 func BuiltIn() Set { return builtIn() }
 
 // builtIn reads the providers once: the rules ask for them for each group.
@@ -102,7 +103,7 @@ var builtIn = sync.OnceValue(func() Set { //nolint:gochecknoglobals // read once
 	if err != nil {
 		panic(err)
 	}
-	set, err := Load("config/providers", folders)
+	set, err := read("config/providers", folders) // each schema takes a millisecond or more
 	if err != nil {
 		panic(err)
 	}
@@ -126,13 +127,29 @@ func (s Set) With(others Set) (Set, error) {
 	return all, nil
 }
 
+// schema returns the schema of a kind of document.
+func (p Provider) schema(kind string) (*strictyaml.Schema, error) {
+	if kind == p.Spec.Machine.Kind {
+		return p.machine()
+	}
+	return p.datacenter()
+}
+
+// mustSchema returns what returns the schema of a kind of document, which was read before
+// or is built in.
+func (p Provider) mustSchema(kind string) func() *strictyaml.Schema {
+	return func() *strictyaml.Schema {
+		schema, err := p.schema(kind)
+		if err != nil {
+			panic(err)
+		}
+		return schema
+	}
+}
+
 // kinds are those of the provider's documents.
 func (p Provider) kinds() []string {
-	kinds := []string{p.Spec.Datacenter.Kind}
-	if p.Spec.Machine.Kind != "" {
-		kinds = append(kinds, p.Spec.Machine.Kind)
-	}
-	return kinds
+	return slices.DeleteFunc([]string{p.Spec.Datacenter.Kind, p.Spec.Machine.Kind}, func(kind string) bool { return kind == "" })
 }
 
 // Names of the providers, sorted.
@@ -173,9 +190,8 @@ func (s Set) Datacenters() []string {
 func (s Set) Kinds() v1alpha1.InfrastructureKinds {
 	kinds := v1alpha1.InfrastructureKinds{}
 	for name, provider := range s {
-		kinds[provider.Spec.Datacenter.Kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.datacenter}
-		if kind := provider.Spec.Machine.Kind; kind != "" {
-			kinds[kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.machine, Machines: true}
+		for _, kind := range provider.kinds() {
+			kinds[kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.mustSchema(kind), Machines: kind == provider.Spec.Machine.Kind}
 		}
 	}
 	return kinds

@@ -56,7 +56,7 @@ func (s Set) AddTo(specSchema []byte) ([]byte, error) {
 
 // documentSchema returns the JSON Schema of a document.
 func documentSchema(kind string, of v1alpha1.InfrastructureKind) (map[string]any, error) {
-	definition := of.Schema.Definition()
+	definition := of.Schema().Definition()
 	spec, err := specSchema(definition)
 	if err != nil {
 		return nil, fmt.Errorf("writing the schema of %s: %w", kind, err)

@@ -25,7 +25,7 @@ func (d *decoder) attachDatacenter() {
 	document, given := d.values[ref.Kind].(*InfrastructureConfig)
 	if !given {
 		var errs field.ErrorList
-		empty := infrastructureDocument{APIVersion: APIVersion, Kind: ref.Kind, Metadata: Meta{Name: ref.Name}, Spec: strictyaml.Described{Schema: of.Schema}}
+		empty := infrastructureDocument{APIVersion: APIVersion, Kind: ref.Kind, Metadata: Meta{Name: ref.Name}, Spec: strictyaml.Described{Schema: of.Schema()}}
 		if document, errs = empty.config(ref.Kind); len(errs) > 0 && !d.unread && ref.Name != "" {
 			d.misses(ClusterKind, missingDocument(field.NewPath("spec", "datacenterRef"), ref))
 		}

@@ -138,7 +138,7 @@ func (d *decoder) document(node *yaml.Node) {
 		return
 	}
 	if of, is := d.infrastructure[kind]; is {
-		d.values[kind] = d.readInfrastructure(node, header, of.Schema, kind)
+		d.values[kind] = d.readInfrastructure(node, header, of.Schema(), kind)
 		return
 	}
 	d.values[kind] = reflect.New(documentKinds()[kind]).Interface()
@@ -169,7 +169,7 @@ func (d *decoder) machineDocument(node *yaml.Node, header strictyaml.Header) {
 		d.twice(node, "metadata.name", header.Name, fmt.Sprintf("the document on line %d has this kind and name already; give each a name of its own", first.Line("")))
 		return
 	}
-	d.machines[Ref{header.Kind, header.Name}] = d.readInfrastructure(node, header, d.infrastructure[header.Kind].Schema, at(header.Name))
+	d.machines[Ref{header.Kind, header.Name}] = d.readInfrastructure(node, header, d.infrastructure[header.Kind].Schema(), at(header.Name))
 }
 
 // readInfrastructure reads a document of an infrastructure provider.

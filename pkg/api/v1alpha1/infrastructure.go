@@ -14,8 +14,8 @@ import (
 type InfrastructureKind struct {
 	// Provider is the name of the provider.
 	Provider string
-	// Schema of the spec.
-	Schema *strictyaml.Schema
+	// Schema returns the schema of the spec.
+	Schema func() *strictyaml.Schema
 	// Machines is true of a kind that describes machines: a file may have several such
 	// documents, which machineGroupRef names. The one of another kind says where
 	// machines are made, and datacenterRef names it.

@@ -15,8 +15,9 @@ func twoProviders(t *testing.T) InfrastructureKinds {
 	if err != nil {
 		t.Fatal(err)
 	}
+	get := func() *strictyaml.Schema { return schema }
 	return InfrastructureKinds{
-		"DockerDatacenterConfig":   {Provider: "docker", Schema: schema},
-		"InMemoryDatacenterConfig": {Provider: "inmemory", Schema: schema},
+		"DockerDatacenterConfig":   {Provider: "docker", Schema: get},
+		"InMemoryDatacenterConfig": {Provider: "inmemory", Schema: get},
 	}
 }

@@ -254,7 +254,7 @@ func pathsOf(t *testing.T) []string {
 		}
 	}
 	for kind, of := range providers.BuiltIn().Kinds() {
-		describedPaths(kind+".spec", of.Schema.Definition(), paths)
+		describedPaths(kind+".spec", of.Schema().Definition(), paths)
 	}
 	if len(paths) == 0 {
 		t.Fatal("no fields")
