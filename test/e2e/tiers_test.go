@@ -87,6 +87,7 @@ func tiers() map[tier]map[string]string {
 			"TestSimulator":                           "the simulator of infrastructure that other tests use: kinds that are only CRDs",
 			"TestProviderFolder":                      "a provider that is a folder of data and CRDs: images over three minors",
 			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
+			"TestAWS":                                 "provider aws: sample and goldens before its webhooks, a refusal, create, upgrade with AMIs by version, delete",
 			"TestProviderWebhooks":                    "the kinds and webhooks of AWS and GCP: what they accept, fill in and refuse",
 			"TestPages":                               "README.md and the other pages of docs/tasks, followed literally",
 		},
