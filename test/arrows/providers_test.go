@@ -29,7 +29,7 @@ func providersInCode() map[string][]string {
 		"pkg/api/v1alpha1/kind_rules.go":   {"clusterapidatacenterconfig", "clusterapimachineconfig"},
 		"pkg/cmd/generate/bundles.go":      {"docker"},
 		"pkg/cmd/generate/clusterclass.go": {"docker", "inmemory"},
-		"pkg/cmd/generate/generate.go":     {"docker", "inmemory"},
+		"pkg/cmd/generate/generate.go":     {"inmemory"},
 		"pkg/cmd/plan/clusterclass.go":     {"docker"},
 		"pkg/cmd/serve/serve.go":           {"docker"},
 		"pkg/lifecycle/standins.go":        {"docker"},

@@ -25,7 +25,7 @@ type classOptions struct {
 func clusterClass(a *cli.App) *cobra.Command {
 	o := classOptions{App: a}
 	cmd := &cobra.Command{
-		Use:   "clusterclass --provider inmemory|docker",
+		Use:   "clusterclass --provider PROVIDER",
 		Short: "Write a ClusterClass with its templates, for clusters with spec.clusterClass",
 		Long: `Write a ClusterClass with its templates, for clusters with spec.clusterClass.
 
@@ -45,7 +45,7 @@ Every field of a cluster spec takes effect on clusters of such a class.`,
 			return writeManifests(a, o.directory, objects)
 		}),
 	}
-	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "inmemory or docker")
+	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "infrastructure provider of the clusters, such as inmemory for simulated machines")
 	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: the name of the provider")
 	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "keep every version that a cluster of the class on the management cluster has or is being upgraded to")
 	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API calls for upgrade plans, instead of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")

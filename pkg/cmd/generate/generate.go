@@ -24,7 +24,7 @@ func New(a *cli.App) *cobra.Command {
 func clusterConfig(a *cli.App) *cobra.Command {
 	var provider string
 	cmd := &cobra.Command{
-		Use:   "clusterconfig NAME --provider inmemory|docker",
+		Use:   "clusterconfig NAME --provider PROVIDER",
 		Short: "Write a cluster spec to start from",
 		Long: `Write a cluster spec to start from.
 
@@ -40,7 +40,7 @@ remove the # to set it. Comments have two.`,
 			return a.Write(string(text))
 		},
 	}
-	cmd.Flags().StringVarP(&provider, "provider", "p", "", "inmemory or docker")
+	cmd.Flags().StringVarP(&provider, "provider", "p", "", "infrastructure provider of the cluster, such as inmemory for simulated machines")
 	return cmd
 }
 
