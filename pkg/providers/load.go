@@ -15,6 +15,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
 // Kind of the document in provider.yaml.
@@ -132,11 +133,17 @@ func Load(dir string, folders fs.FS) (Set, error) {
 			_, err := set[name].schema(kind)
 			errs = append(errs, err)
 		}
+		if set[name].Known() {
+			if _, err := templater.Parse(set[name].Files, "*.tmpl"); err != nil && set[name].Has(InfrastructureTemplate) { // else it has none
+				errs = append(errs, fmt.Errorf("%s: %w", path.Join(dir, name), err))
+			}
+		}
 	}
 	return set, errors.Join(errs...)
 }
 
-// read is Load without the schemas, which are read when they are used.
+// read is Load without the schemas and the content of templates, which are read when they
+// are used.
 func read(dir string, folders fs.FS) (Set, error) {
 	entries, err := fs.ReadDir(folders, ".")
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +54,7 @@ func NewSchema(definition apiextensionsv1.JSONSchemaProps, formats Formats) (*Sc
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
-	if errs := structuralschema.ValidateStructural(nil, structural); len(errs) > 0 {
+	if errs := append(structuralschema.ValidateStructural(nil, structural), unknownTypes(structural, nil)...); len(errs) > 0 {
 		return nil, errs.ToAggregate()
 	}
 	validator, _, err := validation.NewSchemaValidator(&internal)
@@ -61,6 +63,26 @@ func NewSchema(definition apiextensionsv1.JSONSchemaProps, formats Formats) (*Sc
 	}
 	rules := cel.NewValidator(structural, false, celconfig.PerCallLimit)
 	return &Schema{definition: definition, structural: structural, validator: validator, rules: rules, formats: formats}, nil
+}
+
+// unknownTypes returns the types below a path that there are not.
+func unknownTypes(s *structuralschema.Structural, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	known := []string{"array", "boolean", "integer", "number", "object", "string"}
+	if s.Type != "" && !slices.Contains(known, s.Type) {
+		errs = append(errs, field.NotSupported(path.Child("type"), s.Type, known))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		errs = append(errs, unknownTypes(&property, path.Child("properties").Key(name))...)
+	}
+	if s.Items != nil {
+		errs = append(errs, unknownTypes(s.Items, path.Child("items"))...)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
+		errs = append(errs, unknownTypes(s.AdditionalProperties.Structural, path.Child("additionalProperties"))...)
+	}
+	return errs
 }
 
 // Definition returns the schema as it was written.

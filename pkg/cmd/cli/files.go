@@ -187,7 +187,8 @@ func (a *App) ReadProviders() (providers.Set, error) {
 		own, err = providers.BuiltIn().With(own)
 	}
 	if err != nil {
-		return nil, Usagef("--%s: %w", providersFlag, err)
+		// Not all of what is wrong has a line.
+		return nil, Usagef("--%s: %s", providersFlag, err)
 	}
 	return own, nil
 }
