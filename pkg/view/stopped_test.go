@@ -68,9 +68,9 @@ func TestNotWaitedFor(t *testing.T) {
 		cluster state.Cluster
 		want    string
 	}{
-		"nothing keeps it":   {state.Cluster{Name: "c"}, left},
-		"a hold":             {state.Cluster{Name: "c", Held: &state.Hold{Point: state.BeforeUpgrade, By: "ops", Annotation: "hold"}}, "waiting for the hold to be lifted: held before upgrade by ops; removing the annotation hold lifts it; " + left},
-		"an unhealthy part":  {state.Cluster{Name: "c", HealthWait: &state.HealthWait{Parts: []string{"a"}}}, "waiting for : 0 of 0 machines ready; Cluster API does not report it as available yet; " + left},
+		"nothing keeps it":  {state.Cluster{Name: "c"}, left},
+		"a hold":            {state.Cluster{Name: "c", Held: &state.Hold{Point: state.BeforeUpgrade, By: "ops", Annotation: "hold"}}, "waiting for the hold to be lifted: held before upgrade by ops; removing the annotation hold lifts it; " + left},
+		"an unhealthy part": {state.Cluster{Name: "c", HealthWait: &state.HealthWait{Parts: []string{"a"}}}, "waiting for : 0 of 0 machines ready; Cluster API does not report it as available yet; " + left},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
