@@ -107,15 +107,21 @@ func CheckPins(class topology.Class) error {
 		" has patches from runtime extensions, which only Cluster API calls, so the objects of a group with its own kubernetesVersion cannot be computed; remove the version, and set deferUpgrade on the group to keep it at its version for now"}
 }
 
-// Admission says what the API server has against the Cluster of a spec in terms of the
-// spec. Other errors are returned as they are.
+// Admission says what the API server has against the Cluster, or the objects of the
+// infrastructure, of a spec in terms of the spec. Other errors are returned as they are.
 func Admission(config *v1alpha1.Config, err error) error {
 	var status apierrors.APIStatus
-	if err == nil || config.Cluster == nil || config.Cluster.Spec.ClusterClass == nil || !apierrors.IsInvalid(err) || !errors.As(err, &status) {
+	if err == nil || config.Cluster == nil || !apierrors.IsInvalid(err) || !errors.As(err, &status) {
 		return err
 	}
 	details := status.Status().Details
-	if details == nil || details.Kind != "Cluster" || len(details.Causes) == 0 {
+	if details == nil || len(details.Causes) == 0 {
+		return err
+	}
+	if refused := validations.InfrastructureAdmission(config, details); refused != nil {
+		return refused
+	}
+	if config.Cluster.Spec.ClusterClass == nil || details.Kind != "Cluster" {
 		return err
 	}
 	return validations.Admission(config, details.Causes)
