@@ -52,6 +52,12 @@ func outsideManifests() map[string]string {
 		"ClusterAPIDatacenterConfig.metadata.namespace":                          "must be the cluster's",
 		"ClusterAPIMachineConfig.metadata.name":                                  "must be that of a machineGroupRef",
 		"ClusterAPIMachineConfig.metadata.namespace":                             "must be the cluster's",
+		"GCPDatacenterConfig.metadata.name":                                      "must be that of datacenterRef",
+		"GCPDatacenterConfig.metadata.namespace":                                 "must be the cluster's",
+		"GCPMachineConfig.metadata.name":                                         "must be that of a machineGroupRef",
+		"GCPMachineConfig.metadata.namespace":                                    "must be the cluster's",
+		"GCPMachineConfig.spec.rootDiskEncryptionKey.keyType":                    "has one value",
+		"GCPMachineConfig.spec.additionalDisks.encryptionKey.keyType":            "has one value",
 		"Cluster.spec.controlPlaneConfiguration.machineGroupRef.kind":            "there is one kind with this datacenter",
 		"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef.kind":        "there is one kind with this datacenter",
 		"DockerDatacenterConfig.metadata.namespace":                              "must be the cluster's",
@@ -212,7 +218,7 @@ func otherTexts(text string) []string {
 	others := []string{
 		text + "x", "x" + text, "true", "false", "other", "1.32", "1m", "10.0.0.0/8", "10.0.0.0/9", "fd00:1::/53", "fd00:3::/112", "unix:///run/other/socket",
 		"http://other.example.org:80", "https://10.0.0.99:2379", "us-east-1", "aws-cn", "CRD", "NoExecute", "Reconcile", "ConfigMap", "Secret", "OtherTemplate", "v1.33.3", "small", "large",
-		"AWSClusterStaticIdentity", "tcp", "udp",
+		"AWSClusterStaticIdentity", "tcp", "udp", "TCP", "UDP",
 	}
 	if number, err := strconv.Atoi(text); err == nil {
 		others = append(others, strconv.Itoa(number+1), strconv.Itoa(number+2), strconv.Itoa(max(0, number-1)))

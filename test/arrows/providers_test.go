@@ -92,10 +92,10 @@ func providerWords() []string {
 	return slices.DeleteFunc(slices.Compact(words), func(word string) bool { return word == "" || word == "clusterapi" })
 }
 
-// otherMatters removes the words of AWS's IAM and of EKS Anywhere's API group, which are no
-// matter of the infrastructure.
+// otherMatters removes the words of AWS's IAM, of EKS Anywhere's API group and of Go's garbage
+// collector, which are no matter of the infrastructure.
 func otherMatters() *strings.Replacer {
-	return strings.NewReplacer("awsiam", "", "aws-iam", "", "aws-auth", "", "awsregion", "", "amazonaws", "", "default=aws", "")
+	return strings.NewReplacer("awsiam", "", "aws-iam", "", "aws-auth", "", "awsregion", "", "amazonaws", "", "default=aws", "", "setgcpercent", "")
 }
 
 // wordsIn returns which of the words the identifiers and texts of a file have, sorted.
