@@ -26,15 +26,13 @@ import (
 // outsideManifests are the fields whose value does not enter the manifests by
 // itself, with the reason.
 func outsideManifests() map[string]string {
-	return map[string]string{
+	outside := map[string]string{
 		"Cluster.spec.datacenterRef.kind":                                        "chooses the provider",
 		"Cluster.spec.datacenterRef.name":                                        "must be the name of the document",
 		"Cluster.spec.identityProviderRefs.kind":                                 "chooses the document",
 		"Cluster.spec.identityProviderRefs.name":                                 "must be the name of the document",
 		"Cluster.spec.controlPlaneConfiguration.upgradeRolloutStrategy.type":     "has one value, the default",
 		"Cluster.spec.workerNodeGroupConfigurations.upgradeRolloutStrategy.type": "has one value, the default",
-		"DockerDatacenterConfig.metadata.name":                                   "must be the name of the reference",
-		"InMemoryDatacenterConfig.metadata.name":                                 "must be the name of the reference",
 		"OIDCConfig.metadata.name":                                               "must be the name of the reference",
 		"AWSIamConfig.metadata.name":                                             "must be the name of the reference",
 		"OIDCConfig.metadata.namespace":                                          "must be the cluster's",
@@ -44,25 +42,16 @@ func outsideManifests() map[string]string {
 		"Cluster.spec.clusterNetwork.cniConfig.kindnetd":                         "has no fields, and there is no other plugin in its place",
 		"Cluster.spec.upgradePolicy.maxConcurrentWorkerGroups":                   "orders the steps of an upgrade, each of which is rendered alike",
 		"Cluster.spec.upgradePolicy.maxWorkerVersionSkew":                        "decides which versions are valid, and the steps of an upgrade",
-		"AWSDatacenterConfig.metadata.name":                                      "must be that of datacenterRef",
-		"AWSDatacenterConfig.metadata.namespace":                                 "must be the cluster's",
-		"AWSMachineConfig.metadata.name":                                         "must be that of a machineGroupRef",
-		"AWSMachineConfig.metadata.namespace":                                    "must be the cluster's",
-		"ClusterAPIDatacenterConfig.metadata.name":                               "must be that of datacenterRef",
-		"ClusterAPIDatacenterConfig.metadata.namespace":                          "must be the cluster's",
-		"ClusterAPIMachineConfig.metadata.name":                                  "must be that of a machineGroupRef",
-		"ClusterAPIMachineConfig.metadata.namespace":                             "must be the cluster's",
-		"GCPDatacenterConfig.metadata.name":                                      "must be that of datacenterRef",
-		"GCPDatacenterConfig.metadata.namespace":                                 "must be the cluster's",
-		"GCPMachineConfig.metadata.name":                                         "must be that of a machineGroupRef",
-		"GCPMachineConfig.metadata.namespace":                                    "must be the cluster's",
 		"GCPMachineConfig.spec.rootDiskEncryptionKey.keyType":                    "has one value",
 		"GCPMachineConfig.spec.additionalDisks.encryptionKey.keyType":            "has one value",
 		"Cluster.spec.controlPlaneConfiguration.machineGroupRef.kind":            "there is one kind with this datacenter",
 		"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef.kind":        "there is one kind with this datacenter",
-		"DockerDatacenterConfig.metadata.namespace":                              "must be the cluster's",
-		"InMemoryDatacenterConfig.metadata.namespace":                            "must be the cluster's",
 	}
+	for kind := range providers.BuiltIn().Kinds() {
+		outside[kind+".metadata.name"] = "must be the name of the reference"
+		outside[kind+".metadata.namespace"] = "must be the cluster's"
+	}
+	return outside
 }
 
 // TestEveryFieldActs changes and removes each value of the golden specs: what is
@@ -218,7 +207,7 @@ func otherTexts(text string) []string {
 	others := []string{
 		text + "x", "x" + text, "true", "false", "other", "1.32", "1m", "10.0.0.0/8", "10.0.0.0/9", "fd00:1::/53", "fd00:3::/112", "unix:///run/other/socket",
 		"http://other.example.org:80", "https://10.0.0.99:2379", "us-east-1", "aws-cn", "CRD", "NoExecute", "Reconcile", "ConfigMap", "Secret", "OtherTemplate", "v1.33.3", "small", "large",
-		"AWSClusterStaticIdentity", "tcp", "udp", "TCP", "UDP",
+		"AWSClusterStaticIdentity", "tcp", "udp", "TCP", "UDP", "egress", "Volume", "00000000-0000-4000-8000-00000000000a",
 	}
 	if number, err := strconv.Atoi(text); err == nil {
 		others = append(others, strconv.Itoa(number+1), strconv.Itoa(number+2), strconv.Itoa(max(0, number-1)))
