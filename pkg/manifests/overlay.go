@@ -89,7 +89,7 @@ type contradiction struct {
 	given, said any
 }
 
-// contradictions returns the values below a path that are given otherwise than said.
+// contradictions returns the values below a path that are given and differ from what is said.
 func contradictions(given, said map[string]any, path *field.Path) []contradiction {
 	var found []contradiction
 	for _, name := range sortedKeys(given) {

@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,6 +46,22 @@ spec:
 `
 )
 
+// assertCanCreate sends the sample and the golden files of a provider to its webhooks.
+func assertCanCreate(t *testing.T, instance, provider string) {
+	sample := filepath.Join(t.TempDir(), "sample.yaml")
+	writeSpec(t, sample, cli(t, 0, "generate", "clusterconfig", "sample", "--provider", provider).stdout)
+	goldens, err := filepath.Glob("../../pkg/manifests/testdata/" + provider + "-*/cluster.yaml")
+	if err != nil || len(goldens) < 2 {
+		t.Fatalf("golden files of %s: %v, %v", provider, goldens, err)
+	}
+	created := regexp.MustCompile(`^cluster (default|fleet)/(sample|prod): [0-9]+ objects would be created \(server dry run\)\n$`)
+	for _, file := range append(goldens, sample) {
+		if said := cli(t, 0, "create", "cluster", "-f", file, "--name", instance, "--dry-run=server").stdout; !created.MatchString(said) {
+			t.Errorf("%s: %q", file, said)
+		}
+	}
+}
+
 // TestProviderWebhooks asks the webhooks of AWS and GCP, and the schemas of their kinds.
 func TestProviderWebhooks(t *testing.T) {
 	t.Parallel()
@@ -55,6 +73,10 @@ func TestProviderWebhooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("installed", func(t *testing.T) { assertInstalled(t, instance) })
+	newNamespace(t, instance, "fleet") // that of golden files
+	for _, provider := range []string{"aws", "gcp"} {
+		t.Run("created/"+provider, func(t *testing.T) { assertCanCreate(t, instance, provider) })
+	}
 	for kind, c := range acceptedByProviders() {
 		t.Run("accepted/"+kind, func(t *testing.T) {
 			object, err := r.wouldStore(t.Context(), namespace, c.manifest)

@@ -33,7 +33,7 @@ func main() {
 }
 
 // run says "ready" once the API server has the configurations, and serves until ctx or the
-// input ends: whoever started the program may be killed.
+// input ends: the program that started this one may be killed.
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("providerwebhooks", flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "path of the management cluster's kubeconfig")

@@ -28,8 +28,8 @@ func main() {
 	}
 }
 
-// run plays the provider until ctx or the input ends: whoever started the program may be
-// killed.
+// run plays the provider until ctx or the input ends: the program that started this one may
+// be killed.
 func run(ctx context.Context, args []string, in io.Reader) error {
 	ctrl.SetLogger(klog.Background())
 	var options simulator.Options
