@@ -36,11 +36,7 @@ func TestEveryRenderedDocumentIsAccepted(t *testing.T) {
 		t.Fatalf("no golden files (%v)", err)
 	}
 	for _, golden := range goldens {
-		spec, err := os.ReadFile(filepath.Join(filepath.Dir(golden), "cluster.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(providers.BuiltIn().Decode(golden, spec).Machines) > 0 {
+		if describesMachines(filepath.Base(filepath.Dir(golden))) {
 			continue // of kinds that this management cluster lacks; TestProviderWebhooks has some of them
 		}
 		t.Run(filepath.Base(filepath.Dir(golden)), func(t *testing.T) {
@@ -52,6 +48,17 @@ func TestEveryRenderedDocumentIsAccepted(t *testing.T) {
 			dryRun(t, string(data))
 		})
 	}
+}
+
+// describesMachines reports whether a golden file is of a provider with documents that
+// describe machines, after which it is named.
+func describesMachines(golden string) bool {
+	for name, provider := range providers.BuiltIn() {
+		if provider.Spec.Machine.Kind != "" && strings.HasPrefix(golden, name+"-") {
+			return true
+		}
+	}
+	return false
 }
 
 // dryRun sends documents to the API server, into a namespace that exists.

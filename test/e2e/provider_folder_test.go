@@ -14,14 +14,11 @@ import (
 // exampleProviders is the directory with the folder of a provider that nothing else knows.
 const exampleProviders = "testdata/providers"
 
-// TestProviderFolder takes a cluster through its life on infrastructure that is a folder of
+// assertProviderFolder takes a cluster through its life on infrastructure that is a folder of
 // data and CRDs only: documents with a schema, a sample, a plan with missing images, an
 // upgrade over three minors whose machines have the images of their versions.
-func TestProviderFolder(t *testing.T) {
-	t.Parallel()
+func assertProviderFolder(t *testing.T) {
 	namespace := newNamespace(t, shared, "folder")
-	installCRDs(t, shared, "testdata/example-crds.yaml")
-	startSimulator(t, shared, example())
 	with := func(code int, args ...string) result {
 		t.Helper()
 		return cli(t, code, append(args, "--providers", exampleProviders)...)

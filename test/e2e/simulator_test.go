@@ -28,6 +28,11 @@ func installCRDs(t *testing.T, instance, file string) {
 	t.Helper()
 	kubectl(t, instance, nil, "apply", "--server-side", "-f", file)
 	kubectl(t, instance, nil, "wait", "--for=condition=Established", "-f", file)
+	r, err := everyone.readers.of(instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.mapper.Reset() // which may have looked before they were there
 }
 
 // startSimulator plays the infrastructure providers of kinds, whose CRDs are installed,
@@ -86,6 +91,8 @@ func TestSimulator(t *testing.T) {
 	until(t, "nothing is left of the cluster", func(context.Context) bool {
 		return len(objectsOfKind(t, namespace, "clusters")) == 0 && len(objectsIn(t, namespace)) == 0
 	})
+	// Two simulators would play the same kinds.
+	t.Run("provider folder", assertProviderFolder)
 }
 
 // applyExample writes the cluster of testdata at a version.
