@@ -109,7 +109,7 @@ func recordOf(s Spec, versions v1alpha1.ClusterVersions) management.Record {
 }
 
 // outline is what a spec says about versions, numbers of machines, and what cannot be
-// changed. Nothing of it is confidential: whoever may read the cluster's objects may read
+// changed. Nothing of it is confidential: every user who may read the cluster's objects may read
 // it, comments and all else of the file are left out.
 func outline(cluster *v1alpha1.Cluster) *v1alpha1.Cluster {
 	is := cluster.Spec

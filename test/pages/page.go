@@ -35,7 +35,7 @@ type step struct {
 	output []string // what the page shows below the command
 }
 
-// Parse reads a page. It refuses what nobody would follow: a command in a block of another
+// Parse reads a page. It rejects what the test would not run: a command in a block of another
 // language, a file without a name in the text, a job of a workflow that runs other commands
 // than the page.
 func Parse(text string) (Page, error) {
@@ -78,7 +78,7 @@ func (p *Page) block(info string, begin, end int) error {
 	default:
 		for i, line := range inside {
 			if strings.HasPrefix(line, prompt) {
-				return fmt.Errorf("line %d: a command in a block of language %q, which nobody runs; commands stand in blocks of language console", begin+2+i, language)
+				return fmt.Errorf("line %d: a command in a block of language %q, which is not run; put commands into blocks of language console", begin+2+i, language)
 			}
 		}
 	}

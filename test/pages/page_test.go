@@ -32,8 +32,8 @@ func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string]string{
 		"```console\n$ one\n":                        "line 1: the block is not closed",
-		"```\n$ one\n```\n":                          `line 2: a command in a block of language "", which nobody runs; commands stand in blocks of language console`,
-		"```sh\ntext\n$ one\n```\n":                  `line 3: a command in a block of language "sh", which nobody runs; commands stand in blocks of language console`,
+		"```\n$ one\n```\n":                          `line 2: a command in a block of language "", which is not run; put commands into blocks of language console`,
+		"```sh\ntext\n$ one\n```\n":                  `line 3: a command in a block of language "sh", which is not run; put commands into blocks of language console`,
 		"```console\nout\n$ one\n```\n":              "line 2: output without a command above it",
 		"A file:\n\n```yaml title=a.yaml\nx: 1\n```": "line 3: the paragraph above does not name the file a.yaml",
 		"`../a`:\n\n```yaml title=../a\nx: 1\n```\n": `line 3: "../a" names no file below the directory of the reader`,

@@ -122,7 +122,7 @@ func clusterOf(object *unstructured.Unstructured) client.ObjectKey {
 // fields are values by their path, with dots.
 type fields map[string]any
 
-// set sets those that differ, and tells whether there were any.
+// set sets those that differ, and reports whether there were any.
 func (f fields) set(object *unstructured.Unstructured) (changed bool, err error) {
 	for path, value := range f {
 		keys := strings.Split(path, ".")
