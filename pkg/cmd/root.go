@@ -21,6 +21,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/explain"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/generate"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/get"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/help"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/history"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/hold"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/management"
@@ -92,6 +93,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), history.New(a), get.New(a), generate.New(a),
 		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
 	)
+	help.AddTo(root)
 	cli.HoldOthers(root)
 	addHelpers(a, root)
 	a.AddCompletions(root)

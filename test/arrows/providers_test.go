@@ -27,11 +27,8 @@ func providersInCode() map[string][]string {
 		// Remedies and help that name a provider.
 		"pkg/api/v1alpha1/decode.go":       {"inmemory"},
 		"pkg/api/v1alpha1/kind_rules.go":   {"clusterapidatacenterconfig", "clusterapimachineconfig"},
-		"pkg/cmd/generate/bundles.go":      {"docker"},
-		"pkg/cmd/generate/clusterclass.go": {"docker", "inmemory"},
+		"pkg/cmd/generate/clusterclass.go": {"inmemory"},
 		"pkg/cmd/generate/generate.go":     {"inmemory"},
-		"pkg/cmd/plan/clusterclass.go":     {"docker"},
-		"pkg/cmd/serve/serve.go":           {"docker"},
 		"pkg/lifecycle/standins.go":        {"docker"},
 		// Only a condition of the dev provider's machine says that its bootstrap failed.
 		"pkg/observe/failed.go": {"devmachine"},

@@ -28,16 +28,8 @@ func New(a *cli.App) *cobra.Command {
 		Use:         "apply -f FILE",
 		Annotations: map[string]string{"callable": ""},
 		Short:       "Create the clusters that files describe, or upgrade those that exist",
-		Long: `Create the clusters that files describe, or upgrade those that exist, and wait
-until they match the files. The plan is shown first.
-
-Each file describes one cluster. All files are checked before the first cluster is
-changed. The clusters are changed one after the other, and the first failure ends the
-command. Run the same command again to continue.`,
-		Example: `  clusterctl-x apply -f cluster.yaml
-  clusterctl-x apply -f clusters/ --dry-run server`,
-		Args: cli.NoArgs,
-		RunE: a.Within(0, c.run),
+		Args:        cli.NoArgs,
+		RunE:        a.Within(0, c.run),
 	}
 	cli.AddFiles(cmd, &c.files)
 	c.AddTo(a, cmd)

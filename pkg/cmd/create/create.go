@@ -33,10 +33,8 @@ func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster -f FILE",
 		Short: "Create the cluster that a file describes and wait until it is ready",
-		Example: `  clusterctl-x create cluster -f cluster.yaml
-  clusterctl-x create cluster -f cluster.yaml --dry-run=server`,
-		Args: cli.NoArgs,
-		RunE: a.Within(DefaultTimeout, c.run),
+		Args:  cli.NoArgs,
+		RunE:  a.Within(DefaultTimeout, c.run),
 	}
 	cli.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
 	cli.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")

@@ -25,12 +25,7 @@ func New(a *cli.App) *cobra.Command {
 		Use:         "diff -f FILE",
 		Annotations: map[string]string{"callable": ""},
 		Short:       "Show how clusters differ from their files, with old and new values; nothing is changed",
-		Long: `Show how clusters differ from their files, with the old and the new value of every
-field; nothing is changed. 'plan upgrade' shows the steps that would change them.
-
-Exit codes are those of 'kubectl diff': 0 no differences, 1 differences, 2 failed.`,
-		Example: "  clusterctl-x diff -f cluster.yaml",
-		Args:    cli.NoArgs,
+		Args:        cli.NoArgs,
 		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
 			found, err := run(ctx, a, files)
 			switch {

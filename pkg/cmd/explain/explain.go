@@ -17,18 +17,8 @@ import (
 func New(a *cli.App) *cobra.Command {
 	var recursive bool
 	cmd := &cobra.Command{
-		Use:   "explain [FIELD]",
-		Short: "Explain the fields of a cluster spec, or of a file with versions bundles",
-		Long: `Explain the fields of a cluster spec, or of a file with versions bundles.
-
-FIELD is a kind, or a path that starts at a kind, at a field of Cluster or at a field
-of its spec. Without it, the kinds are listed. Bundles is the kind of the file of
---bundles.`,
-		Example: `  clusterctl-x explain cluster
-  clusterctl-x explain spec.clusterNetwork
-  clusterctl-x explain workerNodeGroupConfigurations.taints
-  clusterctl-x explain cluster --recursive
-  clusterctl-x explain bundles.spec.versionsBundles.releases`,
+		Use:               "explain [FIELD]",
+		Short:             "Explain the fields of a cluster spec, or of a file with versions bundles",
 		Args:              atMostOneField,
 		ValidArgsFunction: completeFields(a),
 		RunE: func(_ *cobra.Command, args []string) error {

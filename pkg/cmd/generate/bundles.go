@@ -15,17 +15,8 @@ import (
 
 func bundles(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "bundles [VERSION...]",
-		Short: "Write the versions bundles, or a file to start from for --bundles",
-		Long: `Write the versions bundles: which versions of Kubernetes there are, and what
-belongs to each. With arguments, each a minor or an exact version, only these are written.
-
-To add a version, write the entry of another patch of its minor to a file. Change the
-version and the image tags there and, for provider docker, the node image and the checksums
-of kubeadm; an entry without kubeadm or nodeImages is valid. --bundles FILE adds the entries
-of that file to the built-in ones. 'clusterctl-x explain bundles' explains the fields.`,
-		Example: `  clusterctl-x generate bundles 1.34.4 > bundles.yaml
-  clusterctl-x plan upgrade -f cluster.yaml --bundles bundles.yaml`,
+		Use:               "bundles [VERSION...]",
+		Short:             "Write the versions bundles, or a file to start from for --bundles",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.CompleteVersions,
 		RunE: func(_ *cobra.Command, args []string) error {

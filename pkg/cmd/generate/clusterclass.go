@@ -27,16 +27,7 @@ func clusterClass(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clusterclass --provider PROVIDER",
 		Short: "Write a ClusterClass with its templates, for clusters with spec.clusterClass",
-		Long: `Write a ClusterClass with its templates, for clusters with spec.clusterClass.
-
-It is made from the same templates as clusters without a class: what differs from
-cluster to cluster is a variable, what differs from version to version a patch. Its
-versions are those of the versions bundles that the provider can make machines of.
-Every field of a cluster spec takes effect on clusters of such a class.`,
-		Example: `  clusterctl-x generate clusterclass --provider inmemory | kubectl apply -f -
-  clusterctl-x generate clusterclass --provider docker --class prod --keep-used > prod-class.yaml
-  clusterctl-x plan clusterclass -f prod-class.yaml`,
-		Args: cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
 			objects, err := o.objects(ctx)
 			if err != nil {

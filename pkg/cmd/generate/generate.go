@@ -26,12 +26,7 @@ func clusterConfig(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clusterconfig NAME --provider PROVIDER",
 		Short: "Write a cluster spec to start from",
-		Long: `Write a cluster spec to start from.
-
-The file is valid as it is, and has every field. A field behind a single # is not set;
-remove the # to set it. Comments have two.`,
-		Example: "  clusterctl-x generate clusterconfig prod --provider inmemory > prod.yaml",
-		Args:    cli.OneName,
+		Args:  cli.OneName,
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := sample(a, args[0], provider)
 			if err != nil {
@@ -66,15 +61,7 @@ func guardrails(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "guardrails",
 		Short: "Write the admission policies that enforce the version skew policy",
-		Long: `Write the admission policies that enforce the version skew policy.
-
-They are ValidatingAdmissionPolicies, which the API server of a management cluster
-(1.30 or newer) evaluates by itself. They deny version changes that go down or break
-the policy, whichever tool makes them, and let everything else through. The embedded
-management cluster has them. Only an administrator of the management cluster can
-apply them. See docs/guardrails.md.`,
-		Example: "  clusterctl-x generate guardrails | kubectl apply --server-side -f -",
-		Args:    cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := joined(config.Guardrails, "guardrails")
 			if err != nil {
@@ -93,13 +80,7 @@ func runtimeExtension(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runtime-extension --image IMAGE",
 		Short: "Write the manifests that deploy 'serve runtime-extension' in a management cluster",
-		Long: `Write the manifests that deploy 'serve runtime-extension' in a management cluster.
-
-These are a Deployment, its Service, a certificate from cert-manager, and the
-ExtensionConfig that registers it with Cluster API. The namespace must exist.
-See docs/runtime-extension.md.`,
-		Example: `  clusterctl-x generate runtime-extension --image registry.example.org/clusterctl-x:v1 | kubectl apply --server-side -f -`,
-		Args:    cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if image == "" {
 				return cli.Usagef("--image is required: an image with the program clusterctl-x in its PATH")
@@ -140,14 +121,7 @@ func schema(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Write the JSON Schema of cluster specs, for editors",
-		Long: `Write the JSON Schema (draft 2020-12) of cluster specs, for editors.
-
-An editor with the YAML language server completes and checks each document with a
-comment that names the schema, and each file that its setting yaml.schemas names:
-
-  # yaml-language-server: $schema=clusterctl-x.json`,
-		Example: "  clusterctl-x generate schema > clusterctl-x.json",
-		Args:    cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			schema, err := a.SpecSchema()
 			if err != nil {

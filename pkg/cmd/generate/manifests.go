@@ -29,10 +29,7 @@ func ofCluster(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "manifests -f FILE",
 		Short: "Write exactly what 'create cluster' applies, or what one step of an upgrade does",
-		Example: `  clusterctl-x generate manifests -f cluster.yaml | kubectl apply -f -
-  clusterctl-x generate manifests -f cluster.yaml --output-dir manifests/
-  clusterctl-x generate manifests -f cluster.yaml --from old.yaml --step 2 --output-dir manifests/`,
-		Args: cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Check(); err != nil {
 				return err

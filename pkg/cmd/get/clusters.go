@@ -25,21 +25,9 @@ type clustersOptions struct {
 func clusters(a *cli.App) *cobra.Command {
 	o := clustersOptions{App: a}
 	cmd := &cobra.Command{
-		Use:     "clusters [NAME...]",
-		Aliases: []string{"cluster"},
-		Short:   "List the clusters of a namespace, or the named ones",
-		Long: `List the clusters of a namespace, or the named ones.
-
-Templates apply to the document that -o json writes: {.data[*].name} are the names of
-several clusters, {.data.name} is that of the one that was asked for by its name. The
-paths of custom-columns begin at a cluster.
-
-With --watch each row is written again when it changes; a cluster that was deleted, or
-lost the labels of --selector, has the phase Gone.`,
-		Example: `  clusterctl-x get clusters -A
-  clusterctl-x get clusters -l team=payments -o wide --watch
-  clusterctl-x get cluster prod -o jsonpath='{.data.controlPlane.version}'
-  clusterctl-x get clusters -o custom-columns=NAME:.name,VERSION:.controlPlane.version`,
+		Use:               "clusters [NAME...]",
+		Aliases:           []string{"cluster"},
+		Short:             "List the clusters of a namespace, or the named ones",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.CompleteMoreClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {

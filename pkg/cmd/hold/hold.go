@@ -43,20 +43,8 @@ func New(a *cli.App) *cobra.Command {
 	var places placeFlags
 	var reason string
 	cmd := &cobra.Command{
-		Use:   "cluster NAME",
-		Short: "Hold the upgrades of a cluster at a hold point until it is released",
-		Long: `Hold the upgrades of a cluster at a hold point until it is released.
-
-The step under way finishes, and the next one waits. Steps that replace machines at the
-same version are not held.
-
-The hold is an annotation of the Cluster; it stays, for later upgrades too, until
-'clusterctl-x release cluster' removes it. For a cluster from a ClusterClass, Cluster API asks the runtime extension of
-clusterctl-x whether to proceed ('clusterctl-x serve runtime-extension'), and enforces
---before upgrade by itself.
-
-See docs/runtime-extension.md.`,
-		Example:           `  clusterctl-x hold cluster c1 --before workers --reason "database migration until Friday"`,
+		Use:               "cluster NAME",
+		Short:             "Hold the upgrades of a cluster at a hold point until it is released",
 		Args:              cli.OneName,
 		ValidArgsFunction: a.CompleteClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -100,10 +88,8 @@ func NewRelease(a *cli.App) *cobra.Command {
 	var places placeFlags
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "cluster NAME",
-		Short: "Lift the hold of a cluster at a hold point",
-		Example: `  clusterctl-x release cluster c1 --before workers
-  clusterctl-x release cluster c1 --all`,
+		Use:               "cluster NAME",
+		Short:             "Lift the hold of a cluster at a hold point",
 		Args:              cli.OneName,
 		ValidArgsFunction: a.CompleteClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -17,13 +17,7 @@ func clusterClass(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clusterclass -f FILE",
 		Short: "Show what applying a ClusterClass would do to the clusters that use it; nothing is changed",
-		Long: `Show what applying a ClusterClass would do to the clusters that use it: for
-each of them the fields that would change and the machines that would be
-replaced. The file has the class and its new templates. A change that a cluster
-cannot take is an error that names the rule. Nothing is changed.`,
-		Example: `  clusterctl-x generate clusterclass --provider docker --keep-used > class.yaml
-  clusterctl-x plan clusterclass -f class.yaml && kubectl apply -f class.yaml`,
-		Args: cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
 			p, err := planClass(ctx, a, file)
 			if err != nil {

@@ -100,10 +100,7 @@ func upgrade(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "upgrade -f FILE",
 		Short: "Show what 'upgrade cluster' would do, step by step; nothing is changed",
-		Example: `  clusterctl-x plan upgrade -f cluster.yaml
-  clusterctl-x plan upgrade -f cluster.yaml --from old.yaml
-  clusterctl-x plan upgrade -f cluster.yaml --out plan.json --detailed-exitcode -o markdown`,
-		Args: cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
 			changes, err := o.run(ctx)
 			if o.detailedExitCode {

@@ -21,15 +21,8 @@ func New(a *cli.App) *cobra.Command {
 	var o lifecycle.RestartOptions
 	wait := true
 	cmd := &cobra.Command{
-		Use:   "restart NAME --worker-node-groups NAMES | --control-plane",
-		Short: "Replace the machines of worker node groups or of the control plane at the same version",
-		Long: `Replace the machines of worker node groups or of the control plane at the same
-version, as 'kubectl rollout restart' does with the Pods of a Deployment.
-
-Cluster API replaces all machines that exist now, as in an upgrade: it makes a new one
-before it removes an old one. The spec of the cluster does not change.`,
-		Example: `  clusterctl-x rollout restart prod --worker-node-groups md-0
-  clusterctl-x rollout restart prod --control-plane --wait=false`,
+		Use:               "restart NAME --worker-node-groups NAMES | --control-plane",
+		Short:             "Replace the machines of worker node groups or of the control plane at the same version",
 		Args:              cli.OneName,
 		ValidArgsFunction: a.CompleteClusters,
 		RunE: a.Within(defaultTimeout, func(ctx context.Context, args []string) error {

@@ -40,30 +40,8 @@ func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runtime-extension",
 		Short: "Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed",
-		Long: `Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed.
-
-This is a runtime extension of Cluster API's Runtime SDK, served over HTTPS. It
-answers GenerateUpgradePlan from the versions bundles, and enforces the holds that
-'clusterctl-x hold cluster' sets. It stores nothing, so several can run side by side.
-A ClusterClass gets its upgrade plans from it with
-
-  spec:
-    upgrade:
-      external:
-        generateUpgradePlanExtension: generate-upgrade-plan.clusterctl-x
-
-The settings in spec.settings of the ExtensionConfig choose the plan: patches (newest,
-every), workers (efficient, every-minor, every-version), workersThrough (minors that
-workers stop at in any case), avoid (versions) and provider (docker: only versions
-with a node image).
-
-The log goes to stderr, one line for each event; with -o json one object. The server
-ends on SIGINT or SIGTERM, once pending requests are answered.
-See docs/runtime-extension.md for how to deploy it in a cluster.`,
-		Example: `  clusterctl-x serve runtime-extension --register
-  clusterctl-x serve runtime-extension --register --setting patches=every --setting avoid=v1.33.2`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		Args:  cli.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0 for all addresses of this machine")

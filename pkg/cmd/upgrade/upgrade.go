@@ -31,20 +31,8 @@ func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster -f FILE | --plan FILE",
 		Short: "Upgrade a cluster to what its file describes, step by step, and wait until it is done",
-		Long: `Upgrade a cluster to what its file describes: the control plane one minor at a
-time, each worker node group with as few rollouts as the version skew policy
-allows. The plan is shown first. If it is stopped at any moment, run the same
-command again: it continues from where the cluster is.
-
-With --no-wait the command starts the steps that can start now, and ends. Cluster API
-completes them. Run the same command again to start the next ones.
-
-A plan that removes a worker node group must be confirmed: on the terminal, with
---yes, or by --plan, since a saved plan was reviewed before.`,
-		Example: `  clusterctl-x upgrade cluster -f cluster.yaml
-  clusterctl-x plan upgrade -f cluster.yaml --out plan.json && clusterctl-x upgrade cluster --plan plan.json`,
-		Args: cli.NoArgs,
-		RunE: a.Within(0, c.run),
+		Args:  cli.NoArgs,
+		RunE:  a.Within(0, c.run),
 	}
 	c.Flags.AddTo(cmd)
 	cmd.Flags().StringVar(&c.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")

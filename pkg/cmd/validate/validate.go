@@ -21,9 +21,7 @@ func New(a *cli.App) *cobra.Command {
 		Use:         "validate -f FILE",
 		Annotations: map[string]string{"callable": ""},
 		Short:       "Check a file as 'create cluster' does, without a management cluster",
-		Example: `  clusterctl-x validate -f cluster.yaml
-  clusterctl-x validate -f cluster.yaml --from old.yaml`,
-		Args: cli.NoArgs,
+		Args:        cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, versions, steps, err := validated(cmd.Context(), a, o)
 			if err != nil {
@@ -68,13 +66,7 @@ func upgradePlan(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "upgrade-plan -f FILE",
 		Short: "Check the answer of a runtime extension to GenerateUpgradePlan as Cluster API does",
-		Long: `Check the answer of a runtime extension to GenerateUpgradePlan as Cluster API does.
-
-The file has the GenerateUpgradePlanResponse, and may have the
-GenerateUpgradePlanRequest as a document of its own; otherwise the flags give the
-request.`,
-		Example: `  clusterctl-x validate upgrade-plan -f response.yaml --control-plane v1.30.0 --workers v1.29.0 --target v1.33.0`,
-		Args:    cli.NoArgs,
+		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			exchange, err := readExchange(a, file, asked)
 			if err != nil {

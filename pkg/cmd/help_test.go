@@ -1,0 +1,46 @@
+package cmd
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+)
+
+// TestEveryHelpTextIsOfACommand fails on a text that no command shows.
+func TestEveryHelpTextIsOfACommand(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("help/text/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := make([]string, len(files))
+	for i, file := range files {
+		texts[i] = strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".txt"), "_", " ")
+	}
+	root := rootCommand(cli.New(cli.Streams{}), "v0")
+	var shown []string
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, child := range cmd.Commands() {
+			if byCobra := []string{"completion", "help"}; slices.Contains(byCobra, child.Name()) {
+				continue
+			}
+			if child.Long+child.Example != "" {
+				shown = append(shown, strings.TrimPrefix(child.CommandPath(), "clusterctl-x "))
+			}
+			walk(child)
+		}
+	}
+	walk(root)
+	slices.Sort(shown)
+	slices.Sort(texts)
+	if diff := cmp.Diff(texts, shown); diff != "" {
+		t.Errorf("commands with a text (-files +commands):\n%s", diff)
+	}
+}
