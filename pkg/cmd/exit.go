@@ -16,6 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -48,7 +49,7 @@ func outcomes() []outcome {
 		{exitRefused, "NoPlan", as[*plan.NoPlanError]},
 		{exitRefused, "Preflight", as[*management.PreflightError]},
 		{exitInvalid, "InvalidFile", as[strictyaml.Problems]},
-		{exitInvalid, "Usage", as[cli.UsageError]},
+		{exitInvalid, "Usage", as[usage.Error]},
 		{exitInvalid, "Usage", as[*lifecycle.UnknownGroupError]},
 		{exitInvalid, "Usage", as[*lifecycle.ReleasesError]},
 		{exitConflict, "StalePlan", as[*engine.StalePlanError]},
@@ -98,8 +99,8 @@ func separate(err error) []error {
 			return all
 		}
 	}
-	if usage := (cli.UsageError{}); errors.As(err, &usage) {
-		return separate(usage.Err)
+	if about := (usage.Error{}); errors.As(err, &about) {
+		return separate(about.Err)
 	}
 	return []error{err}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -33,9 +34,9 @@ func TestExitCode(t *testing.T) {
 		"nothing":                          {nil, exitDone},
 		"something":                        {errors.New("other"), exitFailed},
 		"a file that cannot be read":       {os.ErrPermission, exitFailed},
-		"the command line":                 {cli.Usage(errors.New("no such flag")), exitInvalid},
+		"the command line":                 {usage.Wrap(errors.New("no such flag")), exitInvalid},
 		"a wrong file":                     {problems, exitInvalid},
-		"a wrong file on the command line": {cli.Usage(problems), exitInvalid},
+		"a wrong file on the command line": {usage.Wrap(problems), exitInvalid},
 		"a file that a cluster refuses":    {validations.Refused{Problems: problems}, exitRefused},
 		"no plan":                          {&plan.NoPlanError{Reasons: []string{"x"}}, exitRefused},
 		"preflight":                        {&management.PreflightError{Cluster: "ns/c"}, exitRefused},

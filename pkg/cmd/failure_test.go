@@ -24,6 +24,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -51,12 +52,12 @@ func failures() map[string]failed {
 	return map[string]failed{
 		"something":                     {errors.New("no space left"), `"code":1,"reason":"Failed","problems":[{"problem":"no space left"}]`},
 		"something, in several lines":   {errors.New("exit status 1:\n; panic"), `"code":1,"reason":"Failed","problems":[{"problem":"exit status 1:\n; panic"}]`},
-		"the command line":              {cli.Usagef("-f FILE is required; see '%s --help'", "x"), `"code":2,"reason":"Usage","problems":[{"problem":"-f FILE is required","remedy":"see 'x --help'"}]`},
-		"several flags":                 {cli.Usage(errors.Join(errors.New("a <1>; remove it"), errors.New("b & c"))), `"code":2,"reason":"Usage","problems":[{"problem":"a <1>","remedy":"remove it"},{"problem":"b & c"}]`},
+		"the command line":              {usage.Errorf("-f FILE is required; see '%s --help'", "x"), `"code":2,"reason":"Usage","problems":[{"problem":"-f FILE is required","remedy":"see 'x --help'"}]`},
+		"several flags":                 {usage.Wrap(errors.Join(errors.New("a <1>; remove it"), errors.New("b & c"))), `"code":2,"reason":"Usage","problems":[{"problem":"a <1>","remedy":"remove it"},{"problem":"b & c"}]`},
 		"an unknown group":              {errors.Join(&lifecycle.UnknownGroupError{Group: "x", Known: []string{"md-0"}}), `"code":2,"reason":"Usage","problems":[{"problem":"--worker-node-groups: the file has no group \"x\"","remedy":"it has md-0"}]`},
 		"releases that make no class":   {&lifecycle.ReleasesError{Err: errors.New("too many; use fewer")}, `"code":2,"reason":"Usage","problems":[{"problem":"too many","remedy":"use fewer"}]`},
 		"a wrong file":                  {problems, `"code":2,"reason":"InvalidFile","problems":` + inFile},
-		"a wrong file of a flag":        {cli.Usage(fmt.Errorf("reading: %w", problems)), `"code":2,"reason":"InvalidFile","problems":` + inFile},
+		"a wrong file of a flag":        {usage.Wrap(fmt.Errorf("reading: %w", problems)), `"code":2,"reason":"InvalidFile","problems":` + inFile},
 		"a file that a cluster refuses": {validations.Refused{Problems: problems}, `"code":3,"reason":"Refused","problems":` + inFile},
 		"two files":                     {errors.Join(validations.Refused{Problems: problems[1:2]}, management.ErrNotFound), `"code":3,"reason":"Refused","problems":[{"file":"c.yaml","line":7,"path":"spec.a","problem":"Required value"},{"problem":"not found"}]`},
 		"no plan":                       {fmt.Errorf("planning: %w", &plan.NoPlanError{Reasons: []string{"a; b", "c"}}), `"code":3,"reason":"NoPlan","problems":[{"problem":"a","remedy":"b"},{"problem":"c"}]`},
@@ -151,7 +152,7 @@ func TestEveryOutcomeHasADocument(t *testing.T) {
 // TestFailureText: the formats of -o, and text where -o is wrong itself.
 func TestFailureText(t *testing.T) {
 	t.Parallel()
-	err := cli.Usagef("-f FILE is required; see --help")
+	err := usage.Errorf("-f FILE is required; see --help")
 	for output, want := range map[string]string{
 		cli.OutputText: "error: -f FILE is required; see --help",
 		"xml":          "error: -f FILE is required; see --help",
@@ -173,7 +174,7 @@ func TestMessage(t *testing.T) {
 		err  error
 		want string
 	}{
-		"joined":                {errors.Join(errors.New("a"), errors.Join(errors.New("b"), cli.Usage(errors.Join(errors.New("c"), problems)))), "error: a\nerror: b\nerror: c\nc.yaml: a: Required value"},
+		"joined":                {errors.Join(errors.New("a"), errors.Join(errors.New("b"), usage.Wrap(errors.Join(errors.New("c"), problems)))), "error: a\nerror: b\nerror: c\nc.yaml: a: Required value"},
 		"sentence":              {fmt.Errorf("%w while %w", errors.New("a"), errors.New("b")), "error: a while b"},
 		"sentence about joined": {fmt.Errorf("doing: %w", errors.Join(errors.New("a"), errors.New("b"))), "error: doing: a\nb"},
 		"no plan":               {fmt.Errorf("planning: %w", &plan.NoPlanError{Reasons: []string{"a", "b"}}), "error: a\nerror: b"},

@@ -32,6 +32,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/validate"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/version"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // Run runs a command line of the clusterctl-x of a version, and returns the exit code.
@@ -115,7 +116,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 		return cli.UnknownCommand(cmd, cmd.Flags().Arg(0)) // and so is its flag
 	}
-	return cli.Usagef("%w; see '%s --help'", err, cmd.CommandPath())
+	return usage.Errorf("%w; see '%s --help'", err, cmd.CommandPath())
 }
 
 // usageTemplate is cobra's, without the line that a command which only holds
@@ -143,7 +144,7 @@ func addHelpers(a *cli.App, root *cobra.Command) {
 			cmd.RunE = func(_ *cobra.Command, args []string) error {
 				about, rest, err := root.Find(args)
 				if err != nil {
-					return cli.Usage(err)
+					return usage.Wrap(err)
 				}
 				if len(rest) > 0 {
 					return cli.UnknownCommand(about, rest[0])

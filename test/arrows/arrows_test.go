@@ -62,6 +62,7 @@ func allowed() map[string][]string {
 		"pkg/templater":         nil,
 		"pkg/upgradepath":       {"pkg/api/v1alpha1"},
 		"pkg/upgradeplan":       {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml", "pkg/upgradepath"},
+		"pkg/usage":             nil,
 		"pkg/validations":       {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers", "pkg/skew", "pkg/strictyaml", "pkg/versionsbundle"},
 		"pkg/versionsbundle":    {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/view":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/embedded", "pkg/explain", "pkg/plan", "pkg/engine", "pkg/state", "pkg/versionsbundle"},

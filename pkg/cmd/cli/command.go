@@ -8,31 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
-
-// UsageError says that the command line, the environment or a file given on it is wrong.
-type UsageError struct{ Err error }
-
-func (e UsageError) Error() string { return e.Err.Error() }
-
-func (e UsageError) Unwrap() error { return e.Err }
-
-// Usage makes err a UsageError.
-func Usage(err error) error { return UsageError{Err: err} }
-
-// Usagef formats a UsageError as fmt.Errorf does.
-func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
-
-// CheckChoice checks that a flag has one of the allowed values.
-func CheckChoice(flag, value string, allowed []string) error {
-	switch available := strings.Join(allowed, ", "); {
-	case value == "":
-		return Usagef("--%s is required: one of %s", flag, available)
-	case !slices.Contains(allowed, value):
-		return Usagef("--%s must be one of %s, not %q", flag, available, value)
-	}
-	return nil
-}
 
 // InterruptedError says what goes on after an interrupt. What the interrupt cut
 // off, down to the signal itself, is no use to people.
@@ -66,7 +44,7 @@ func (e DeclinedError) Error() string { return string(e) + " was not confirmed; 
 // NoArgs refuses all arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Usagef("'%s' takes no arguments but got %q", cmd.CommandPath(), args[0])
+		return usage.Errorf("'%s' takes no arguments but got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }
@@ -74,7 +52,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 // OneName demands the name of a cluster.
 func OneName(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
-		return Usagef("'%s' takes one argument, the name of the cluster", cmd.CommandPath())
+		return usage.Errorf("'%s' takes one argument, the name of the cluster", cmd.CommandPath())
 	}
 	return nil
 }
@@ -97,7 +75,7 @@ func HoldOthers(cmd *cobra.Command) {
 		case !cmd.HasParent():
 			return cmd.Help()
 		default:
-			return Usagef("'%s' needs one of: %s; see '%s --help'", cmd.CommandPath(), strings.Join(names(cmd), ", "), cmd.CommandPath())
+			return usage.Errorf("'%s' needs one of: %s; see '%s --help'", cmd.CommandPath(), strings.Join(names(cmd), ", "), cmd.CommandPath())
 		}
 	}
 }
@@ -105,13 +83,13 @@ func HoldOthers(cmd *cobra.Command) {
 // UnknownCommand says that cmd holds no command of that name, and which it holds.
 func UnknownCommand(cmd *cobra.Command, name string) error {
 	if name == "scale" && !cmd.HasParent() {
-		return Usagef("'%s scale' does not exist: the numbers of machines are in the file of the cluster; change count there, and run '%s apply -f FILE'", cmd.CommandPath(), cmd.CommandPath())
+		return usage.Errorf("'%s scale' does not exist: the numbers of machines are in the file of the cluster; change count there, and run '%s apply -f FILE'", cmd.CommandPath(), cmd.CommandPath())
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
-		return Usagef("'%s %s' does not exist; did you mean %s?", cmd.CommandPath(), name, strings.Join(similar, " or "))
+		return usage.Errorf("'%s %s' does not exist; did you mean %s?", cmd.CommandPath(), name, strings.Join(similar, " or "))
 	}
-	return Usagef("'%s %s' does not exist; there are: %s", cmd.CommandPath(), name, strings.Join(names(cmd), ", "))
+	return usage.Errorf("'%s %s' does not exist; there are: %s", cmd.CommandPath(), name, strings.Join(names(cmd), ", "))
 }
 
 func names(cmd *cobra.Command) []string {
@@ -160,7 +138,7 @@ func CheckFile(cmd *cobra.Command) error {
 		return nil
 	}
 	if file, ok := flag.Value.(*fileFlag); ok && len(file.more) > 0 {
-		return Usagef("-f names %q and %q; '%s' reads one file", *file.file, file.more[0], cmd.CommandPath())
+		return usage.Errorf("-f names %q and %q; '%s' reads one file", *file.file, file.more[0], cmd.CommandPath())
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -112,7 +113,7 @@ func (a *App) Connect(ctx context.Context) (*Connection, error) {
 	}
 	config, namespace, err := kubeconfig.Load()
 	if err != nil {
-		return nil, Usage(err)
+		return nil, usage.Wrap(err)
 	}
 	a.Say("management cluster: %s, %s", what, config.Host)
 	client, err := management.Connect(ctx, config, management.Options{})
@@ -149,11 +150,11 @@ func (a *App) extensionCertificates() ([]tls.Certificate, error) {
 	case certificate == "" && key == "":
 		return nil, nil
 	case certificate == "" || key == "":
-		return nil, Usagef("--%s and --%s must be set together: one names the certificate, the other its key", extensionCertificateFlag, extensionKeyFlag)
+		return nil, usage.Errorf("--%s and --%s must be set together: one names the certificate, the other its key", extensionCertificateFlag, extensionKeyFlag)
 	}
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
-		return nil, Usagef("reading the client certificate for runtime extensions from %s and %s: %w; --%s and --%s name PEM files that belong together", certificate, key, err, extensionCertificateFlag, extensionKeyFlag)
+		return nil, usage.Errorf("reading the client certificate for runtime extensions from %s and %s: %w; --%s and --%s name PEM files that belong together", certificate, key, err, extensionCertificateFlag, extensionKeyFlag)
 	}
 	return []tls.Certificate{pair}, nil
 }
@@ -166,7 +167,7 @@ func (a *App) Instance() (embedded.Instance, error) {
 	}
 	instance, err := embedded.Find(home, a.Options.Instance)
 	if err != nil {
-		return embedded.Instance{}, Usage(err)
+		return embedded.Instance{}, usage.Wrap(err)
 	}
 	return instance, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -24,7 +25,7 @@ import (
 // ReadSpec reads the file of -f; "-" is standard input.
 func (a *App) ReadSpec(file string) (lifecycle.Spec, error) {
 	if file == "" {
-		return lifecycle.Spec{}, Usagef("-f FILE is required: the file that describes the cluster")
+		return lifecycle.Spec{}, usage.Errorf("-f FILE is required: the file that describes the cluster")
 	}
 	return a.ReadSpecOf("-f names the file that describes the cluster, and - is standard input", file)
 }
@@ -66,7 +67,7 @@ func AddFiles(cmd *cobra.Command, files *[]string) {
 // Files returns the files that -f names, and those in the directories that it names.
 func Files(named []string) ([]string, error) {
 	if len(named) == 0 {
-		return nil, Usagef("-f FILE is required: a file that describes a cluster, or a directory of such files")
+		return nil, usage.Errorf("-f FILE is required: a file that describes a cluster, or a directory of such files")
 	}
 	seen := map[string]bool{}
 	var files []string
@@ -77,7 +78,7 @@ func Files(named []string) ([]string, error) {
 		}
 		for _, file := range found {
 			if seen[filepath.Clean(file)] {
-				return nil, Usagef("-f names %s twice", FileName(file))
+				return nil, usage.Errorf("-f names %s twice", FileName(file))
 			}
 			seen[filepath.Clean(file)] = true
 			files = append(files, file)
@@ -93,7 +94,7 @@ func filesOf(name string) ([]string, error) {
 	}
 	entries, err := os.ReadDir(name)
 	if err != nil {
-		return nil, Usagef("reading the directory %s: %w", name, err)
+		return nil, usage.Errorf("reading the directory %s: %w", name, err)
 	}
 	var files []string
 	for _, entry := range entries {
@@ -102,7 +103,7 @@ func filesOf(name string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, Usagef("the directory %s has no file that ends in %s; its subdirectories are not read", name, strings.Join(specExtensions(), ", "))
+		return nil, usage.Errorf("the directory %s has no file that ends in %s; its subdirectories are not read", name, strings.Join(specExtensions(), ", "))
 	}
 	return files, nil
 }
@@ -123,13 +124,13 @@ func (a *App) ReadFile(what, remedy, file string) ([]byte, error) {
 	if file == "-" {
 		data, err := readStart(a.In)
 		if err != nil {
-			return nil, Usagef("reading %s: %w", what, err)
+			return nil, usage.Errorf("reading %s: %w", what, err)
 		}
 		return data, nil
 	}
 	data, err := readFile(file)
 	if err != nil {
-		return nil, Usagef("reading %s: %w; %s", what, err, remedy)
+		return nil, usage.Errorf("reading %s: %w; %s", what, err, remedy)
 	}
 	return data, nil
 }
@@ -161,11 +162,11 @@ func (a *App) ReadBundles() (*versionsbundle.Bundles, error) {
 	}
 	data, err := readFile(a.Options.Bundles)
 	if err != nil {
-		return nil, Usagef("reading the versions bundles: %w", err)
+		return nil, usage.Errorf("reading the versions bundles: %w", err)
 	}
 	own, err := versionsbundle.Parse(a.Options.Bundles, data)
 	if err != nil {
-		return nil, Usage(err)
+		return nil, usage.Wrap(err)
 	}
 	if a.Options.ReplaceBundles {
 		return own, nil
@@ -188,7 +189,7 @@ func (a *App) ReadProviders() (providers.Set, error) {
 	}
 	if err != nil {
 		// Not all of what is wrong has a line.
-		return nil, Usagef("--%s: %s", providersFlag, err)
+		return nil, usage.Errorf("--%s: %s", providersFlag, err)
 	}
 	return own, nil
 }
@@ -211,7 +212,7 @@ func (a *App) ReadProvider(name string) (providers.Provider, error) {
 	if err != nil {
 		return providers.Provider{}, err
 	}
-	return known[name], CheckChoice("provider", name, known.Names())
+	return known[name], usage.CheckChoice("provider", name, known.Names())
 }
 
 // ValidSpec reads the file of -f, which must describe a valid new cluster.

@@ -16,6 +16,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/internal/collector"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // configurable are the flags that may stand in the environment, as
@@ -37,7 +38,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 	collector.Start() // what does without settings is done before it would begin
 	settings, file, err := readSettings()
 	if err != nil {
-		return Usage(err)
+		return usage.Wrap(err)
 	}
 	var errs []error
 	places := map[string]string{} // of options that are not from flags
@@ -56,7 +57,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 		}
 	})
 	if err := errors.Join(append(errs, a.checkOptions(cmd, places)...)...); err != nil {
-		return Usage(err)
+		return usage.Wrap(err)
 	}
 	return a.setUpLog()
 }
@@ -65,7 +66,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 // configuration file, which may be broken, are no use to.
 func (a *App) WithoutSettings(cmd *cobra.Command, _ []string) error {
 	if err := errors.Join(a.checkOptions(cmd, nil)...); err != nil {
-		return Usage(err)
+		return usage.Wrap(err)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -46,7 +47,7 @@ func New(a *cli.App) *cobra.Command {
 
 func (c *command) run(ctx context.Context, _ []string) error {
 	if modes := []string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer}; !slices.Contains(modes, c.DryRun) {
-		return cli.Usagef("--dry-run must be one of %s, not %q", strings.Join(modes, ", "), c.DryRun)
+		return usage.Errorf("--dry-run must be one of %s, not %q", strings.Join(modes, ", "), c.DryRun)
 	}
 	if c.DryRun == cli.DryRunClient {
 		return c.offline()

@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // defaultTimeout is the default of --timeout.
@@ -32,7 +33,7 @@ func New(a *cli.App) *cobra.Command {
 		ValidArgsFunction: a.CompleteClusters,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (o.file != "") || len(args) > 1 || len(args) == 1 && args[0] == "" {
-				return cli.Usagef("'%s' takes either the name of a cluster or -f FILE", cmd.CommandPath())
+				return usage.Errorf("'%s' takes either the name of a cluster or -f FILE", cmd.CommandPath())
 			}
 			return nil
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/explain"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -35,7 +36,7 @@ func New(a *cli.App) *cobra.Command {
 			}
 			field, err := documents.Find(args[0])
 			if err != nil {
-				return cli.Usage(err)
+				return usage.Wrap(err)
 			}
 			return a.Print(field.Definition(), func() error { return view.Field(a.Out, field, depth) })
 		},
@@ -55,7 +56,7 @@ func documents(a *cli.App) (explain.Documents, error) {
 
 func atMostOneField(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && args[0] == "" {
-		return cli.Usagef("'%s' takes at most one argument, a path of fields such as cluster.spec.clusterNetwork", cmd.CommandPath())
+		return usage.Errorf("'%s' takes at most one argument, a path of fields such as cluster.spec.clusterNetwork", cmd.CommandPath())
 	}
 	return nil
 }

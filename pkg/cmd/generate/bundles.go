@@ -10,6 +10,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -45,12 +46,12 @@ func someBundles(a *cli.App, args []string) (*versionsbundle.Bundles, error) {
 	versions := make([]v1alpha1.KubernetesVersion, len(args))
 	for i, arg := range args {
 		if versions[i], err = v1alpha1.ParseKubernetesVersion(arg); err != nil {
-			return nil, cli.Usagef("%q is no version: %w", arg, err)
+			return nil, usage.Errorf("%q is no version: %w", arg, err)
 		}
 	}
 	some, missing := all.Of(versions)
 	if some == nil {
-		return nil, cli.Usagef("no versions bundle has %s; 'clusterctl-x get versions -o wide' lists the versions that there are", missing)
+		return nil, usage.Errorf("no versions bundle has %s; 'clusterctl-x get versions -o wide' lists the versions that there are", missing)
 	}
 	return some, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 type classOptions struct {
@@ -52,10 +53,10 @@ func (o *classOptions) objects(ctx context.Context) ([]templater.Object, error) 
 	}
 	name := cmp.Or(o.class, o.provider)
 	if problems := utilvalidation.IsDNS1123Label(name); len(problems) > 0 {
-		return nil, cli.Usagef("--class %q cannot be the name of a ClusterClass: it must have at most 63 lower-case letters, digits and dashes, and begin and end with a letter or digit", name)
+		return nil, usage.Errorf("--class %q cannot be the name of a ClusterClass: it must have at most 63 lower-case letters, digits and dashes, and begin and end with a letter or digit", name)
 	}
 	if handler, config, _ := strings.Cut(o.plansFrom, "."); o.plansFrom != "" && len(utilvalidation.IsDNS1123Label(handler))+len(utilvalidation.IsDNS1123Subdomain(config)) > 0 {
-		return nil, cli.Usagef("--upgrade-plans-from must be the name of a handler and that of an ExtensionConfig, as %s.clusterctl-x, not %q", runtimeextension.PlanHandler, o.plansFrom)
+		return nil, usage.Errorf("--upgrade-plans-from must be the name of a handler and that of an ExtensionConfig, as %s.clusterctl-x, not %q", runtimeextension.PlanHandler, o.plansFrom)
 	}
 	bundles, err := o.ReadBundles()
 	if err != nil {

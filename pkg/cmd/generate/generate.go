@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
@@ -47,7 +48,7 @@ func sample(a *cli.App, name, provider string) ([]byte, error) {
 	}
 	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}, nil) {
 		if problem.Field == "metadata.name" {
-			return nil, cli.Usagef("%q cannot be the name of a cluster: %s", name, problem.Detail)
+			return nil, usage.Errorf("%q cannot be the name of a cluster: %s", name, problem.Detail)
 		}
 	}
 	bundles, err := a.ReadBundles()
@@ -83,10 +84,10 @@ func runtimeExtension(a *cli.App) *cobra.Command {
 		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if image == "" {
-				return cli.Usagef("--image is required: an image with the program clusterctl-x in its PATH")
+				return usage.Errorf("--image is required: an image with the program clusterctl-x in its PATH")
 			}
 			if strings.ContainsAny(image, " \t\n\"'#{}") {
-				return cli.Usagef("--image is not the name of an image")
+				return usage.Errorf("--image is not the name of an image")
 			}
 			text, err := joined(config.RuntimeExtension, "runtime-extension")
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -35,7 +36,7 @@ func ofCluster(a *cli.App) *cobra.Command {
 				return err
 			}
 			if (o.From != "") != cmd.Flags().Changed("step") {
-				return cli.Usagef("--from and --step must be set together: the file that describes the current cluster, and a step of the upgrade from there")
+				return usage.Errorf("--from and --step must be set together: the file that describes the current cluster, and a step of the upgrade from there")
 			}
 			objects, err := o.objects(cmd.Context())
 			if err != nil {
@@ -58,7 +59,7 @@ func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, err
 		return o.objectsOfStep(ctx)
 	}
 	if !o.Scope.Whole() || o.LatestPatches {
-		return nil, cli.Usagef("--control-plane-only, --worker-node-groups and --latest-patches apply to the steps of an upgrade: use them with --from and --step")
+		return nil, usage.Errorf("--control-plane-only, --worker-node-groups and --latest-patches apply to the steps of an upgrade: use them with --from and --step")
 	}
 	spec, resolved, err := o.ValidSpec(o.File)
 	if err != nil {
@@ -76,7 +77,7 @@ func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Objec
 		return nil, err
 	}
 	if steps := len(u.Plan.Steps); o.step < 0 || o.step > steps {
-		return nil, cli.Usagef("--step must be from 0 to %d, the number of steps of this plan; 'plan upgrade -f %s --from %s' shows them", steps, o.File, o.From)
+		return nil, usage.Errorf("--step must be from 0 to %d, the number of steps of this plan; 'plan upgrade -f %s --from %s' shows them", steps, o.File, o.From)
 	}
 	if o.step > 0 {
 		o.Say("step %d of %d: %s", o.step, len(u.Plan.Steps), u.Plan.Steps[o.step-1])

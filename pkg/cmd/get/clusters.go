@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -50,13 +51,13 @@ func (o *clustersOptions) selection(cmd *cobra.Command, names []string) (lifecyc
 	of := lifecycle.Selection{AllNamespaces: o.all, Names: names}
 	switch {
 	case len(names) > 0 && o.all:
-		return of, cli.Usagef("'%s' takes no names with --all-namespaces: give the namespace with -n", cmd.CommandPath())
+		return of, usage.Errorf("'%s' takes no names with --all-namespaces: give the namespace with -n", cmd.CommandPath())
 	case len(names) > 0 && o.selector != "":
-		return of, cli.Usagef("'%s' takes either names or --selector", cmd.CommandPath())
+		return of, usage.Errorf("'%s' takes either names or --selector", cmd.CommandPath())
 	}
 	for _, name := range names {
 		if name == "" {
-			return of, cli.Usagef("'%s': the name of a cluster must not be empty", cmd.CommandPath())
+			return of, usage.Errorf("'%s': the name of a cluster must not be empty", cmd.CommandPath())
 		}
 	}
 	if o.selector == "" {
@@ -64,7 +65,7 @@ func (o *clustersOptions) selection(cmd *cobra.Command, names []string) (lifecyc
 	}
 	selector, err := labels.Parse(o.selector)
 	if err != nil {
-		return of, cli.Usagef("--selector %q: %w", o.selector, err)
+		return of, usage.Errorf("--selector %q: %w", o.selector, err)
 	}
 	of.Selector = selector
 	return of, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // maxHoldReason is how long the reason of a hold may be, so that it can be read at a
@@ -29,13 +30,13 @@ func (p *placeFlags) add(cmd *cobra.Command) {
 // point is the place that the flags name.
 func (p placeFlags) point(cmd *cobra.Command) (state.HoldPoint, error) {
 	if (p.before == "") == (p.after == "") {
-		return "", cli.Usagef("'%s' needs --before or --after; see '%s --help'", cmd.CommandPath(), cmd.CommandPath())
+		return "", usage.Errorf("'%s' needs --before or --after; see '%s --help'", cmd.CommandPath(), cmd.CommandPath())
 	}
 	flag, place := "before", p.before
 	if p.after != "" {
 		flag, place = "after", p.after
 	}
-	return state.HoldPoint(flag + "-" + place), cli.CheckChoice(flag, place, state.HoldPlaces(flag))
+	return state.HoldPoint(flag + "-" + place), usage.CheckChoice(flag, place, state.HoldPlaces(flag))
 }
 
 // New returns the command hold.
@@ -55,9 +56,9 @@ func New(a *cli.App) *cobra.Command {
 			reason = strings.Join(strings.Fields(reason), " ")
 			switch {
 			case reason == "":
-				return cli.Usagef("'%s' needs --reason: it is shown to everyone who finds the upgrade waiting", cmd.CommandPath())
+				return usage.Errorf("'%s' needs --reason: it is shown to everyone who finds the upgrade waiting", cmd.CommandPath())
 			case len(reason) > maxHoldReason:
-				return cli.Usagef("--reason has %d bytes; at most %d are allowed", len(reason), maxHoldReason)
+				return usage.Errorf("--reason has %d bytes; at most %d are allowed", len(reason), maxHoldReason)
 			}
 			return a.Within(0, func(ctx context.Context, args []string) error { return hold(ctx, a, args[0], point, reason) })(cmd, args)
 		},
@@ -96,7 +97,7 @@ func NewRelease(a *cli.App) *cobra.Command {
 			points := state.HoldPoints()
 			switch {
 			case all && places != placeFlags{}:
-				return cli.Usagef("'%s' takes either --all or a hold point", cmd.CommandPath())
+				return usage.Errorf("'%s' takes either --all or a hold point", cmd.CommandPath())
 			case !all:
 				point, err := places.point(cmd)
 				if err != nil {

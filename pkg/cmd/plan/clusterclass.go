@@ -10,6 +10,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 func clusterClass(a *cli.App) *cobra.Command {
@@ -51,14 +52,14 @@ func planClass(ctx context.Context, a *cli.App, file string) (plan.ClassPlan, er
 // readClass reads the file of -f.
 func readClass(a *cli.App, file string) (clusterclass.File, error) {
 	if file == "" {
-		return clusterclass.File{}, cli.Usagef("-f FILE is required: the file with the ClusterClass")
+		return clusterclass.File{}, usage.Errorf("-f FILE is required: the file with the ClusterClass")
 	}
 	data, err := a.ReadFile("the ClusterClass", "-f names the file with the ClusterClass and its templates, and - is standard input", file)
 	if err != nil {
 		return clusterclass.File{}, err
 	}
 	if len(data) > strictyaml.MaxFileSize {
-		return clusterclass.File{}, cli.Usagef("%s has more than %d bytes: is this the right file?", cli.FileName(file), strictyaml.MaxFileSize)
+		return clusterclass.File{}, usage.Errorf("%s has more than %d bytes: is this the right file?", cli.FileName(file), strictyaml.MaxFileSize)
 	}
 	return clusterclass.Decode(cli.FileName(file), data)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -45,7 +46,7 @@ func (f *Flags) addScope(cmd *cobra.Command) {
 // Check refuses parts of a cluster that exclude each other.
 func (f *Flags) Check() error {
 	if f.Scope.ControlPlaneOnly && len(f.Scope.Groups) > 0 {
-		return cli.Usagef("--control-plane-only and --worker-node-groups exclude each other: leave both out for the control plane and all groups")
+		return usage.Errorf("--control-plane-only and --worker-node-groups exclude each other: leave both out for the control plane and all groups")
 	}
 	return nil
 }
@@ -74,7 +75,7 @@ func Live(ctx context.Context, a *cli.App, spec lifecycle.Spec, o lifecycle.Upgr
 // Between plans the upgrade from the cluster that one file describes to that of another.
 func (f *Flags) Between(ctx context.Context, a *cli.App) (lifecycle.Upgrade, error) {
 	if f.From == "-" && f.File == "-" {
-		return lifecycle.Upgrade{}, cli.Usagef("-f and --from cannot both be standard input; give one of them a file")
+		return lifecycle.Upgrade{}, usage.Errorf("-f and --from cannot both be standard input; give one of them a file")
 	}
 	before, err := a.ReadSpecOf("--from names the file that describes the current cluster, and - is standard input", f.From)
 	if err != nil {
@@ -143,7 +144,7 @@ func (o *upgradeOptions) run(ctx context.Context) (changes bool, err error) {
 		return false, err
 	}
 	if len(files) > 1 && (o.out != "" || o.From != "") {
-		return false, cli.Usagef("--out and --from take one file, and -f names %d", len(files))
+		return false, usage.Errorf("--out and --from take one file, and -f names %d", len(files))
 	}
 	var errs []error
 	for i, file := range files {

@@ -11,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // defaultTimeout is the default of --timeout.
@@ -27,7 +28,7 @@ func New(a *cli.App) *cobra.Command {
 		ValidArgsFunction: a.CompleteClusters,
 		RunE: a.Within(defaultTimeout, func(ctx context.Context, args []string) error {
 			if !o.ControlPlane && len(o.Groups) == 0 {
-				return cli.Usagef("name the machines to replace: --worker-node-groups, --control-plane or both")
+				return usage.Errorf("name the machines to replace: --worker-node-groups, --control-plane or both")
 			}
 			service, err := a.Service(ctx)
 			if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
@@ -82,7 +83,7 @@ func (o *options) check(known providers.Set) error {
 		wrong("--register writes the address that Cluster API calls, which cannot be %s: set --host to one that can be reached", o.host)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return cli.Usage(err)
+		return usage.Wrap(err)
 	}
 	return nil
 }
@@ -138,14 +139,14 @@ func (o *options) certificate() (string, []byte, error) {
 		return dir, authority, err
 	}
 	if _, err := runtimeextension.Certificate(o.certDir, time.Now()); err != nil {
-		return "", nil, cli.Usage(err)
+		return "", nil, usage.Wrap(err)
 	}
 	if !o.register {
 		return o.certDir, nil, nil
 	}
 	authority, err := os.ReadFile(filepath.Join(o.certDir, runtimeextension.AuthorityFile))
 	if err != nil {
-		return "", nil, cli.Usagef("reading who signed the certificate: %w; --register writes that into the ExtensionConfig", err)
+		return "", nil, usage.Errorf("reading who signed the certificate: %w; --register writes that into the ExtensionConfig", err)
 	}
 	return o.certDir, authority, nil
 }

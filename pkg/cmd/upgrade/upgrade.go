@@ -16,6 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 type command struct {
@@ -77,7 +78,7 @@ func (c *command) wanted(saved *plan.Plan) (lifecycle.Spec, lifecycle.UpgradeOpt
 		return spec, c.UpgradeOptions, err
 	}
 	if !c.Scope.Whole() || c.LatestPatches {
-		return lifecycle.Spec{}, c.UpgradeOptions, cli.Usagef("--plan alone follows the plan as it is: leave --control-plane-only, --worker-node-groups and --latest-patches out, or name the file with -f")
+		return lifecycle.Spec{}, c.UpgradeOptions, usage.Errorf("--plan alone follows the plan as it is: leave --control-plane-only, --worker-node-groups and --latest-patches out, or name the file with -f")
 	}
 	spec, err := c.Spec(saved.Source.File, []byte(saved.Source.Spec))
 	return spec, lifecycle.UpgradeOptions{Scope: saved.Source.Scope, LatestPatches: saved.Source.LatestPatches}, err
@@ -90,11 +91,11 @@ func readPlan(file string) (*plan.Plan, error) {
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, cli.Usagef("reading the plan: %w; %s", err, plan.Remedy)
+		return nil, usage.Errorf("reading the plan: %w; %s", err, plan.Remedy)
 	}
 	saved, err := plan.Decode(file, data)
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, usage.Wrap(err)
 	}
 	return &saved, nil
 }
@@ -125,14 +126,14 @@ func (o *Options) AddTo(a *cli.App, cmd *cobra.Command) {
 // Check refuses what the command line alone proves wrong; files are those of -f.
 func (o *Options) Check(files ...string) error {
 	if modes := []string{cli.DryRunNone, cli.DryRunServer}; !slices.Contains(modes, o.DryRun) {
-		return cli.Usagef("--dry-run must be one of %s here, not %q; 'plan upgrade --from' plans without a management cluster", strings.Join(modes, ", "), o.DryRun)
+		return usage.Errorf("--dry-run must be one of %s here, not %q; 'plan upgrade --from' plans without a management cluster", strings.Join(modes, ", "), o.DryRun)
 	}
 	if o.Interactive && slices.Contains(files, "-") {
-		return cli.Usagef("--interactive reads your answer from standard input, so the file cannot come from there: name it with -f FILE")
+		return usage.Errorf("--interactive reads your answer from standard input, so the file cannot come from there: name it with -f FILE")
 	}
 	for _, name := range o.Skip {
 		if !slices.Contains(lifecycle.Preflights(), name) {
-			return cli.Usagef("--skip-preflight: there is no check %q; the checks are %s", name, strings.Join(lifecycle.Preflights(), ", "))
+			return usage.Errorf("--skip-preflight: there is no check %q; the checks are %s", name, strings.Join(lifecycle.Preflights(), ", "))
 		}
 	}
 	return nil

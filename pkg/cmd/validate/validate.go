@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // New returns the command validate.
@@ -77,7 +78,7 @@ func upgradePlan(a *cli.App) *cobra.Command {
 				errs = append(errs, fmt.Errorf("%s: %w", cli.FileName(file), problem))
 			}
 			if err := errors.Join(errs...); err != nil {
-				return cli.Usage(err)
+				return usage.Wrap(err)
 			}
 			return a.Result("%s: the plan is valid: %s", cli.FileName(file), exchange)
 		},
@@ -93,7 +94,7 @@ func upgradePlan(a *cli.App) *cobra.Command {
 // flags say comes first.
 func readExchange(a *cli.App, file string, flags upgradeplan.Exchange) (upgradeplan.Exchange, error) {
 	if file == "" {
-		return flags, cli.Usagef("-f FILE is required: the file with the GenerateUpgradePlanResponse")
+		return flags, usage.Errorf("-f FILE is required: the file with the GenerateUpgradePlanResponse")
 	}
 	data, err := a.ReadFile("the response", "-f names the file with the GenerateUpgradePlanResponse, and - is standard input", file)
 	if err != nil {
@@ -104,7 +105,7 @@ func readExchange(a *cli.App, file string, flags upgradeplan.Exchange) (upgradep
 		err = fmt.Errorf("%w: give --control-plane and --target, and --workers where there are some, or add the GenerateUpgradePlanRequest to the file", err)
 	}
 	if err != nil {
-		return flags, cli.Usagef("%s: %w", cli.FileName(file), err)
+		return flags, usage.Errorf("%s: %w", cli.FileName(file), err)
 	}
 	return exchange, nil
 }

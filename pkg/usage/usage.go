@@ -1,0 +1,33 @@
+// Package usage has the errors about what a user gave: the command line, the environment,
+// or a file that these name.
+package usage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error says that the command line, the environment or a file given on it is wrong.
+type Error struct{ Err error }
+
+func (e Error) Error() string { return e.Err.Error() }
+
+func (e Error) Unwrap() error { return e.Err }
+
+// Wrap makes err an Error.
+func Wrap(err error) error { return Error{Err: err} }
+
+// Errorf formats an Error as fmt.Errorf does.
+func Errorf(format string, args ...any) error { return Wrap(fmt.Errorf(format, args...)) }
+
+// CheckChoice checks that a flag has one of the allowed values.
+func CheckChoice(flag, value string, allowed []string) error {
+	switch available := strings.Join(allowed, ", "); {
+	case value == "":
+		return Errorf("--%s is required: one of %s", flag, available)
+	case !slices.Contains(allowed, value):
+		return Errorf("--%s must be one of %s, not %q", flag, available, value)
+	}
+	return nil
+}
