@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 )
 
 // brokenDir holds archives of broken specs, one for each theme. Behind each
@@ -204,7 +205,7 @@ func checkBroken(t *testing.T, want string, stdin io.Reader, args ...string) {
 	code, stdout, stderr := runBroken(t, stdin, args...)
 	took := processorTime(t) - began
 	line := strings.Join(args, " ")
-	if slices.Contains(args, cli.OutputJSON) {
+	if slices.Contains(args, output.JSON) {
 		stderr = fromJSON(t, stderr)
 	}
 	if diff := cmp.Diff(want, stderr); diff != "" {

@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -43,20 +43,20 @@ type problem struct {
 }
 
 // failureText returns what a failed command writes to stderr, in the format of -o.
-func failureText(output string, code int, err error) string {
+func failureText(format string, code int, err error) string {
 	document := failure{APIVersion: v1alpha1.APIVersion, Kind: failureKind, Code: code, Reason: outcomeOf(err).reason}
 	for _, one := range separate(err) {
 		document.Problems = append(document.Problems, problemsOf(one)...)
 	}
-	switch output {
-	case cli.OutputJSON:
+	switch format {
+	case output.JSON:
 		var text strings.Builder
 		encoder := json.NewEncoder(&text) // on one line, which is the last one of stderr
 		encoder.SetEscapeHTML(false)
 		if encoder.Encode(document) == nil {
 			return strings.TrimSuffix(text.String(), "\n")
 		}
-	case cli.OutputYAML:
+	case output.YAML:
 		if text, err := yaml.Marshal(document); err == nil {
 			return strings.TrimSuffix(string(text), "\n")
 		}

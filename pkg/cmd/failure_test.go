@@ -22,6 +22,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -126,7 +127,7 @@ func TestFailureDocument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := `{"apiVersion":"clusterctl-x.io/v1alpha1","kind":"Error",` + test.want + `}`
-			if diff := cmp.Diff(want, failureText(cli.OutputJSON, exitCode(test.err), test.err)); diff != "" {
+			if diff := cmp.Diff(want, failureText(output.JSON, exitCode(test.err), test.err)); diff != "" {
 				t.Errorf("document (-want +got):\n%s", diff)
 			}
 		})
@@ -154,10 +155,10 @@ func TestFailureText(t *testing.T) {
 	t.Parallel()
 	err := usage.Errorf("-f FILE is required; see --help")
 	for output, want := range map[string]string{
-		cli.OutputText: "error: -f FILE is required; see --help",
-		"xml":          "error: -f FILE is required; see --help",
-		cli.OutputJSON: `{"apiVersion":"clusterctl-x.io/v1alpha1","kind":"Error","code":2,"reason":"Usage","problems":[{"problem":"-f FILE is required","remedy":"see --help"}]}`,
-		cli.OutputYAML: "apiVersion: clusterctl-x.io/v1alpha1\ncode: 2\nkind: Error\nproblems:\n- problem: -f FILE is required\n  remedy: see --help\nreason: Usage",
+		output.Text: "error: -f FILE is required; see --help",
+		"xml":       "error: -f FILE is required; see --help",
+		output.JSON: `{"apiVersion":"clusterctl-x.io/v1alpha1","kind":"Error","code":2,"reason":"Usage","problems":[{"problem":"-f FILE is required","remedy":"see --help"}]}`,
+		output.YAML: "apiVersion: clusterctl-x.io/v1alpha1\ncode: 2\nkind: Error\nproblems:\n- problem: -f FILE is required\n  remedy: see --help\nreason: Usage",
 	} {
 		if diff := cmp.Diff(want, failureText(output, exitCode(err), err)); diff != "" {
 			t.Errorf("-o %s (-want +got):\n%s", output, diff)

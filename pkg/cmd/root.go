@@ -42,7 +42,7 @@ func Run(ctx context.Context, version string, args []string, s cli.Streams) int 
 	root.SetArgs(cli.SplitTypes(root, args))
 	root.SetOut(a.Lossy)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		readOutput(&a.Options.Output, args)
+		readOutput(&a.Format, args)
 		return flagError(cmd, err)
 	})
 	err := root.ExecuteContext(ctx)
@@ -55,7 +55,7 @@ func Run(ctx context.Context, version string, args []string, s cli.Streams) int 
 	}
 	code := cmp.Or(exit.Code, exitCode(err))
 	if err != nil {
-		a.Tell(failureText(a.Options.Output, code, err))
+		a.Tell(failureText(a.Format, code, err))
 	}
 	return code
 }
@@ -83,7 +83,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	root.SetIn(a.In)
 	root.SetErr(a.Err)
 	root.SetUsageTemplate(usageTemplate(root))
-	a.Options.AddTo(root.PersistentFlags())
+	a.AddFlags(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := cli.CheckFile(cmd); err != nil {
 			return err

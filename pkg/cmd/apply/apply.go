@@ -96,7 +96,7 @@ func (c *command) apply(ctx context.Context, service *lifecycle.Service, spec li
 	if err != nil {
 		return err
 	}
-	if c.Interactive || !c.App.Options.Quiet && c.App.Options.Output != cli.OutputJSON {
+	if c.ShowsPlans(c.Interactive) {
 		if err := c.Style(c.Err).Creation(c.Err, n.Key.String(), n.Config().Cluster, n.Versions()); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -42,7 +43,6 @@ type Options struct {
 	// ReplaceBundles leaves the built-in bundles out.
 	ReplaceBundles bool
 	Timeout        time.Duration
-	Output         string
 	Color          string
 	Quiet          bool
 	Verbosity      int
@@ -55,6 +55,7 @@ type Options struct {
 // App is what commands work with.
 type App struct {
 	Streams
+	*output.Printer
 	Options Options
 	// Lossy is Out for those who drop the errors of what they write.
 	Lossy *Lossy
@@ -62,15 +63,16 @@ type App struct {
 	command string
 	// starts is true for a command that starts the embedded management cluster.
 	starts bool
-	// render is for formats of --output with a template.
-	render render
 }
 
 // New returns an App with the given streams.
-func New(s Streams) *App { return &App{Streams: s, Lossy: &Lossy{Writer: s.Out}} }
+func New(s Streams) *App {
+	return &App{Streams: s, Printer: output.New(s.Out), Lossy: &Lossy{Writer: s.Out}}
+}
 
-// AddTo adds the flags that all commands share.
-func (o *Options) AddTo(flags *pflag.FlagSet) {
+// AddFlags adds the flags that all commands share.
+func (a *App) AddFlags(flags *pflag.FlagSet) {
+	o := &a.Options
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "path of the kubeconfig of the management cluster")
 	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig")
 	flags.StringVarP(&o.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
@@ -80,7 +82,7 @@ func (o *Options) AddTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
 	flags.StringVar(&o.Providers, providersFlag, "", "directory with folders of infrastructure providers to add to the built-in ones; a folder replaces the built-in one of the same name")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
-	addOutput(flags, &o.Output, Formats{Names: []string{OutputText, OutputJSON, OutputYAML}, Usage: "; long commands write one JSON event per line"})
+	a.AddOutput(flags, output.Formats{output.Text, output.JSON, output.YAML}, "; long commands write one JSON event per line", "")
 	flags.StringVar(&o.Color, "color", "auto", "colour: auto, always or never")
 	flags.BoolVar(&o.Quiet, "quiet", false, "show no progress")
 	flags.IntVarP(&o.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
@@ -166,7 +168,7 @@ func width(w io.Writer) int {
 // for programs, where it is the result.
 func (a *App) Progress() *view.Progress {
 	switch {
-	case a.Options.Output == OutputJSON:
+	case a.Format == output.JSON:
 		return view.NewProgress(a.Lossy, view.JSON, view.Style{})
 	case a.Options.Quiet:
 		return view.NewProgress(a.Err, view.Quiet, view.Style{})

@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 )
 
 // completionTimeout is how long a person waits for a completion at most.
@@ -204,16 +205,7 @@ func (a *App) groupsOfFiles(cmd *cobra.Command) []string {
 
 // formatsOf offers the output formats of the command, up to where a template begins.
 func formatsOf(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, format := range cmd.Flag(outputFlag).Annotations[formatsAnnotation] {
-		name, _, template := strings.Cut(format, "=")
-		if template {
-			name += "="
-		}
-		if strings.HasPrefix(name, typed) {
-			names = append(names, name)
-		}
-	}
+	names := output.Formats(cmd.Flag(outputFlag).Annotations[formatsAnnotation]).Complete(typed)
 	if len(names) == 1 && strings.HasSuffix(names[0], "=") {
 		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -29,7 +30,7 @@ func TestLostEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := New(Streams{Out: test.out, Err: io.Discard})
-			a.Options.Output = OutputJSON
+			a.Format = output.JSON
 			progress := a.Progress()
 			progress.Show(state.Cluster{Name: "prod"})
 			progress.Close()

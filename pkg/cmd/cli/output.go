@@ -1,28 +1,64 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 
-	"sigs.k8s.io/yaml"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
-// Values of --output. Every command has the first three.
+// outputFlag is the flag that names the format of a result.
+const outputFlag = "output"
+
+// Annotations of the flag: the formats of the command, and what an error about another
+// format says in addition.
 const (
-	OutputText = "text"
-	OutputJSON = "json"
-	OutputYAML = "yaml"
-	// OutputMarkdown is that of commands that have something for a pull request.
-	OutputMarkdown = "markdown"
-	OutputWide     = "wide"
-	OutputName     = "name"
+	formatsAnnotation = "clusterctl-x.io/formats"
+	remedyAnnotation  = "clusterctl-x.io/remedy"
 )
+
+// AddListOutput gives a command the output formats of lists.
+func (a *App) AddListOutput(cmd *cobra.Command, more ...string) {
+	a.AddOutput(cmd.Flags(), output.ListFormats(more...), "", "")
+}
+
+// AddOutput adds the flag for a command with output formats of its own. More follows them in
+// the help, and the remedy is what an error about another format says in addition.
+func (a *App) AddOutput(flags *pflag.FlagSet, formats output.Formats, more, remedy string) {
+	flags.StringVarP(&a.Format, outputFlag, "o", output.Text, "output: "+formats.String()+more)
+	flags.Lookup(outputFlag).DefValue = formats[0] // for the help; all commands share the value
+	_ = flags.SetAnnotation(outputFlag, formatsAnnotation, formats)
+	_ = flags.SetAnnotation(outputFlag, remedyAnnotation, []string{remedy})
+}
+
+// checkOutput checks the format against those of the command.
+func (a *App) checkOutput(cmd *cobra.Command) error {
+	flag := cmd.Flag(outputFlag)
+	if !flag.Changed {
+		return nil
+	}
+	return a.Use(flag.Annotations[formatsAnnotation], flag.Annotations[remedyAnnotation][0])
+}
+
+// Columns returns how many columns a table has.
+func (a *App) Columns() view.Columns {
+	if a.Format == output.Wide {
+		return view.AllColumns
+	}
+	return view.FewColumns
+}
+
+// ShowsPlans reports whether a person is shown what is going to happen; who is asked, is in
+// any case.
+func (a *App) ShowsPlans(interactive bool) bool {
+	return interactive || !a.Options.Quiet && a.Format != output.JSON
+}
 
 // Lossy keeps the error of what cobra writes, helps and completions, and of events:
 // cobra and view.Progress drop it.
@@ -44,97 +80,6 @@ func (l *Lossy) Unwritten() error {
 		return nil
 	}
 	return fmt.Errorf("writing the output: %w", l.err)
-}
-
-// Document wraps data for programs.
-func Document(kind string, data any) any {
-	return struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Data       any    `json:"data"`
-	}{v1alpha1.APIVersion, kind, data}
-}
-
-// Print writes a result: as text by the given function, which knows whether it is to be
-// short or wide, else as data.
-func (a *App) Print(data any, text func() error) error {
-	switch a.Options.Output {
-	case OutputText, OutputWide, OutputName:
-		return text()
-	case OutputJSON:
-		encoder := json.NewEncoder(a.Out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(data)
-	case OutputYAML:
-		out, err := yaml.Marshal(data)
-		if err != nil {
-			return err
-		}
-		_, err = a.Out.Write(out)
-		return err
-	default:
-		return a.printTemplate(data)
-	}
-}
-
-// PrintEvents writes results of which more may follow: as text by the given function, else
-// each as data, JSON on a line of its own and YAML as a document of its own.
-func (a *App) PrintEvents(events []any, text func() error) error {
-	switch a.Options.Output {
-	case OutputText, OutputWide, OutputName:
-		return text()
-	}
-	for _, event := range events {
-		if err := a.printEvent(event); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (a *App) printEvent(event any) error {
-	switch a.Options.Output {
-	case OutputJSON:
-		return json.NewEncoder(a.Out).Encode(event)
-	case OutputYAML:
-		if err := a.Write("---\n"); err != nil {
-			return err
-		}
-	}
-	return a.Print(event, nil)
-}
-
-// printTemplate writes all of a result with the template of --output, or nothing.
-func (a *App) printTemplate(data any) error {
-	document, err := generic(data)
-	if err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	if err := a.render(&out, document); err != nil {
-		return fmt.Errorf("writing the result as --output says: %w; the template is about the document that -o json writes", err)
-	}
-	_, err = out.WriteTo(a.Out)
-	return err
-}
-
-// Result writes the one line that a command without other data ends with; as
-// JSON it is one line too, the last one after those of the progress.
-func (a *App) Result(format string, args ...any) error {
-	message := fmt.Sprintf(format, args...)
-	data := Document("Result", struct {
-		Message string `json:"message"`
-	}{message})
-	if a.Options.Output == OutputJSON {
-		return json.NewEncoder(a.Out).Encode(data)
-	}
-	return a.Print(data, func() error { return a.Write(message + "\n") })
-}
-
-// Write writes text that is complete to stdout.
-func (a *App) Write(text string) error {
-	_, err := a.Out.Write([]byte(text))
-	return err
 }
 
 // WriteSecret writes credentials to standard output, or to a file that only

@@ -31,7 +31,7 @@ func New(a *cli.App) *cobra.Command {
 			for _, variable := range d.Variables {
 				described.Variables = append(described.Variables, view.Variable(variable))
 			}
-			return a.Print(cli.Document("Cluster", described), func() error { return a.Style(a.Out).Tree(a.Out, described, time.Now()) })
+			return a.PrintDocument("Cluster", described, func() error { return a.Style(a.Out).Tree(a.Out, described, time.Now()) })
 		}),
 	})
 }

@@ -58,7 +58,7 @@ func run(ctx context.Context, a *cli.App, named []string) (bool, error) {
 		}
 		all = append(all, found...)
 	}
-	return len(all) > 0, a.Print(cli.Document("Diff", all), func() error { return a.Style(a.Out).Diff(a.Out, all) })
+	return len(all) > 0, a.PrintDocument("Diff", all, func() error { return a.Style(a.Out).Diff(a.Out, all) })
 }
 
 func differences(ctx context.Context, a *cli.App, file string) ([]changes.Change, error) {

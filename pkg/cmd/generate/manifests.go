@@ -13,6 +13,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
@@ -91,7 +92,7 @@ func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Objec
 // addOutputDir adds the flags that say where manifests are written to.
 func addOutputDir(a *cli.App, cmd *cobra.Command, directory *string) {
 	cmd.Flags().StringVar(directory, "output-dir", "", "directory to write to, one file for each object; default: standard output")
-	a.AddOutput(cmd, cli.Formats{Names: []string{cli.OutputYAML}, Remedy: "--output-dir names a directory"})
+	a.AddOutput(cmd.Flags(), output.Formats{output.YAML}, "", "--output-dir names a directory")
 }
 
 // writeManifests writes objects to a directory, or to stdout where there is none.

@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
@@ -42,7 +43,7 @@ func clusters(a *cli.App) *cobra.Command {
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "list the clusters with these labels, such as team=payments,stage!=test")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep running, and write each cluster again when it changes")
-	a.AddOutput(cmd, cli.ListFormats(cli.OutputText, cli.OutputWide, cli.OutputName, cli.OutputJSON, cli.OutputYAML))
+	a.AddListOutput(cmd, output.Name)
 	return cmd
 }
 
@@ -83,9 +84,9 @@ func (o *clustersOptions) run(ctx context.Context, of lifecycle.Selection) error
 	if err != nil {
 		return err
 	}
-	document := cli.Document("ClusterList", clusters)
+	document := output.Document("ClusterList", clusters)
 	if len(of.Names) == 1 {
-		document = cli.Document("Cluster", clusters[0])
+		document = output.Document("Cluster", clusters[0])
 	}
 	return o.Print(document, func() error {
 		if len(clusters) == 0 {
@@ -106,7 +107,7 @@ func (o *clustersOptions) follow(ctx context.Context, service *lifecycle.Service
 		clusters, events := make([]view.Listed, len(changes)), make([]any, len(changes))
 		for i, change := range changes {
 			clusters[i] = view.Listed(change)
-			events[i] = cli.Document("Cluster", clusters[i])
+			events[i] = output.Document("Cluster", clusters[i])
 		}
 		return o.PrintEvents(events, func() error { return table(clusters) })
 	})
@@ -121,14 +122,10 @@ func (o *clustersOptions) follow(ctx context.Context, service *lifecycle.Service
 
 // table returns what writes clusters as text.
 func (o *clustersOptions) table() func([]view.Listed) error {
-	if o.Options.Output == cli.OutputName {
+	if o.Format == output.Name {
 		return func(clusters []view.Listed) error { return view.Names(o.Out, clusters) }
 	}
-	columns := view.FewColumns
-	if o.Options.Output == cli.OutputWide {
-		columns = view.AllColumns
-	}
-	table := view.NewClusterTable(o.Out, columns)
+	table := view.NewClusterTable(o.Out, o.Columns())
 	return func(clusters []view.Listed) error { return table.Write(clusters, time.Now()) }
 }
 

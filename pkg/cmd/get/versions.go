@@ -24,15 +24,9 @@ func versions(a *cli.App) *cobra.Command {
 				return err
 			}
 			minors := lifecycle.Versions(known, bundles)
-			return a.Print(cli.Document("VersionList", minors), func() error {
-				columns := view.FewColumns
-				if a.Options.Output == cli.OutputWide {
-					columns = view.AllColumns
-				}
-				return view.Versions(a.Out, minors, columns)
-			})
+			return a.PrintDocument("VersionList", minors, func() error { return view.Versions(a.Out, minors, a.Columns()) })
 		},
 	}
-	a.AddOutput(cmd, cli.ListFormats(cli.OutputText, cli.OutputWide, cli.OutputJSON, cli.OutputYAML))
+	a.AddListOutput(cmd)
 	return cmd
 }

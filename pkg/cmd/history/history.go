@@ -26,15 +26,9 @@ func New(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Print(cli.Document("ClusterHistory", history), func() error {
-				columns := view.FewColumns
-				if a.Options.Output == cli.OutputWide {
-					columns = view.AllColumns
-				}
-				return view.History(a.Out, history, columns)
-			})
+			return a.PrintDocument("ClusterHistory", history, func() error { return view.History(a.Out, history, a.Columns()) })
 		}),
 	}
-	a.AddOutput(cmd, cli.ListFormats(cli.OutputText, cli.OutputWide, cli.OutputJSON, cli.OutputYAML))
+	a.AddListOutput(cmd)
 	return cli.Group("history", "Show what happened to a cluster", cmd)
 }

@@ -120,7 +120,7 @@ func status(a *cli.App) *cobra.Command {
 				}
 				statuses = append(statuses, view.Instance{Name: instance.Name, Kubeconfig: instance.Kubeconfig(), Logs: instance.LogsDir(), Status: status})
 			}
-			return a.Print(cli.Document("EmbeddedManagementClusterList", statuses), func() error {
+			return a.PrintDocument("EmbeddedManagementClusterList", statuses, func() error {
 				if len(statuses) == 0 {
 					a.Say("no embedded management clusters")
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
@@ -111,7 +112,7 @@ func upgrade(a *cli.App) *cobra.Command {
 		}),
 	}
 	cli.AddFiles(cmd, &o.files)
-	a.AddOutput(cmd, cli.Formats{Names: []string{cli.OutputText, cli.OutputJSON, cli.OutputYAML, cli.OutputMarkdown}, Usage: "; markdown is for the comment on a pull request"})
+	a.AddOutput(cmd.Flags(), output.Formats{output.Text, output.JSON, output.YAML, output.Markdown}, "; markdown is for the comment on a pull request", "")
 	o.addScope(cmd)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster, instead of a live one; no management cluster is contacted")
 	a.AddExtensionCertificate(cmd)
@@ -150,7 +151,7 @@ func (o *upgradeOptions) run(ctx context.Context) (changes bool, err error) {
 	for i, file := range files {
 		o.File = file
 		u, err := o.plan(ctx)
-		if err == nil && i > 0 && o.Options.Output == cli.OutputYAML {
+		if err == nil && i > 0 && o.Format == output.YAML {
 			err = o.Write("---\n")
 		}
 		if err == nil {
@@ -174,7 +175,7 @@ func (o *upgradeOptions) show(u lifecycle.Upgrade) error {
 		}
 		o.Say("plan written to %s%s", o.out, reading)
 	}
-	if o.Options.Output == cli.OutputMarkdown {
+	if o.Format == output.Markdown {
 		return view.Markdown(o.Out, u.Plan)
 	}
 	return o.Print(u.Plan, func() error { return o.Style(o.Out).Plan(o.Out, u.Plan) })

@@ -19,6 +19,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
@@ -155,7 +156,7 @@ func (o *options) certificate() (string, []byte, error) {
 func (o *options) structuredLog() logr.Logger {
 	options := &slog.HandlerOptions{Level: slog.Level(-o.Options.Verbosity)}
 	var handler slog.Handler = slog.NewTextHandler(o.Err, options)
-	if o.Options.Output == cli.OutputJSON {
+	if o.Format == output.JSON {
 		handler = slog.NewJSONHandler(o.Err, options)
 	}
 	slog.SetDefault(slog.New(handler)) // and so for package log, which net/http logs by

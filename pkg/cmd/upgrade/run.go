@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -21,8 +22,7 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycl
 	if u.Plan.Empty() {
 		return settle(ctx, a, service, u, o)
 	}
-	// A person is shown what is going to happen, and who is asked is in any case.
-	if o.Interactive || !a.Options.Quiet && a.Options.Output != cli.OutputJSON {
+	if a.ShowsPlans(o.Interactive) {
 		if err := a.Style(a.Err).Plan(a.Err, u.Plan); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lif
 	var progress *view.Progress // nil until the cluster is locked
 	last := engine.Status{Plan: u.Plan}
 	run.Locked = func() error {
-		if a.Options.Output == cli.OutputJSON { // the first event
+		if a.Format == output.JSON { // the first event
 			if err := json.NewEncoder(a.Out).Encode(u.Plan); err != nil {
 				return err
 			}

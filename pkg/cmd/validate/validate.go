@@ -29,7 +29,7 @@ func New(a *cli.App) *cobra.Command {
 				return err
 			}
 			a.SayReferences(config)
-			return a.Print(cli.Document("ClusterVersions", versions), func() error {
+			return a.PrintDocument("ClusterVersions", versions, func() error {
 				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", cli.FileName(o.File), config.Cluster.Metadata.Name, versions.ControlPlane)
 				for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
 					line += fmt.Sprintf(", %s %s", group.Name, versions.WorkerNodeGroups[group.Name])

@@ -30,7 +30,7 @@ func New(a *cli.App, version string) *cobra.Command {
 			if build, ok := debug.ReadBuildInfo(); ok && info.Version == "" {
 				info.Version = build.Main.Version
 			}
-			return a.Print(cli.Document("Version", info), func() error {
+			return a.PrintDocument("Version", info, func() error {
 				return a.Write(fmt.Sprintf("clusterctl-x %s, %s, %s\n", info.Version, info.Go, info.Platform))
 			})
 		},

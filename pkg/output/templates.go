@@ -1,4 +1,4 @@
-package cli
+package output
 
 import (
 	"bytes"
@@ -13,13 +13,6 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Formats with a template, up to where it begins.
-const (
-	outputJSONPath      = "jsonpath="
-	outputGoTemplate    = "go-template="
-	outputCustomColumns = "custom-columns="
-)
-
 // render writes a document with a template.
 type render func(w io.Writer, document map[string]any) error
 
@@ -27,7 +20,7 @@ type render func(w io.Writer, document map[string]any) error
 // kubectl, a field that a document does not have is empty.
 func parseTemplate(format string) (render, error) {
 	for prefix, parse := range map[string]func(string) (render, error){
-		outputJSONPath: parseJSONPath, outputGoTemplate: parseGoTemplate, outputCustomColumns: parseColumns,
+		jsonPath: parseJSONPath, goTemplate: parseGoTemplate, customColumns: parseColumns,
 	} {
 		if template, has := strings.CutPrefix(format, prefix); has {
 			r, err := parse(template)
@@ -41,7 +34,7 @@ func parseTemplate(format string) (render, error) {
 }
 
 func parseJSONPath(template string) (render, error) {
-	path := jsonpath.New(outputFlag).AllowMissingKeys(true)
+	path := jsonpath.New("output").AllowMissingKeys(true)
 	if err := path.Parse(template); err != nil {
 		return nil, err
 	}

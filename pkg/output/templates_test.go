@@ -1,11 +1,10 @@
-package cli
+package output
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 )
 
 type machine struct {
@@ -18,20 +17,16 @@ type node struct {
 	Name string `json:"name"`
 }
 
-// formatted is an App whose command was given a format.
-func formatted(t *testing.T, format string) (*App, *strings.Builder) {
+// formatted is a Printer with a format.
+func formatted(t *testing.T, format string) (*Printer, *strings.Builder) {
 	t.Helper()
 	var out strings.Builder
-	a := New(Streams{Out: &out})
-	cmd := &cobra.Command{}
-	a.AddOutput(cmd, ListFormats(OutputText, OutputWide, OutputName, OutputJSON, OutputYAML))
-	if err := cmd.Flags().Set(outputFlag, format); err != nil {
+	p := New(&out)
+	p.Format = format
+	if err := p.Use(ListFormats(Name), ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.checkOutput(cmd); err != nil {
-		t.Fatal(err)
-	}
-	return a, &out
+	return p, &out
 }
 
 // TestPrint writes the list that the text is about in each format.
@@ -85,8 +80,8 @@ kind: List
 	} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			a, out := formatted(t, format)
-			if err := a.Print(list, func() error { return a.Write("some text\n") }); err != nil {
+			p, out := formatted(t, format)
+			if err := p.Print(list, func() error { return p.Write("some text\n") }); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -108,9 +103,9 @@ func TestPrintEvents(t *testing.T) {
 	} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			a, out := formatted(t, format)
+			p, out := formatted(t, format)
 			for _, event := range []machine{{Name: "a-long-name"}, {Name: "two", Ready: 2}} {
-				if err := a.PrintEvents([]any{Document("Machine", event)}, func() error { return a.Write("text\n") }); err != nil {
+				if err := p.PrintEvents([]any{Document("Machine", event)}, func() error { return p.Write("text\n") }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -131,8 +126,8 @@ func TestPrintAllOrNothing(t *testing.T) {
 	} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			a, out := formatted(t, format)
-			err := a.Print(Document("List", []machine{{Name: "one", Nodes: []node{{"a"}}}}), nil)
+			p, out := formatted(t, format)
+			err := p.Print(Document("List", []machine{{Name: "one", Nodes: []node{{"a"}}}}), nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
