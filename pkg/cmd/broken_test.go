@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 )
 
@@ -211,8 +212,8 @@ func checkBroken(t *testing.T, want string, stdin io.Reader, args ...string) {
 	if diff := cmp.Diff(want, stderr); diff != "" {
 		t.Errorf("%s: stderr (-want +got):\n%s", line, diff)
 	}
-	if code != exitInvalid {
-		t.Errorf("%s: exit code %d, want %d", line, code, exitInvalid)
+	if code != failure.Invalid {
+		t.Errorf("%s: exit code %d, want %d", line, code, failure.Invalid)
 	}
 	if stdout != "" {
 		t.Errorf("%s: stdout is not empty: %.1000s", line, stdout)
@@ -230,7 +231,7 @@ func checkBroken(t *testing.T, want string, stdin io.Reader, args ...string) {
 func fromJSON(t *testing.T, stderr string) string {
 	t.Helper()
 	lines := slices.Collect(strings.Lines(stderr))
-	var document failure
+	var document failure.Document
 	decoder := json.NewDecoder(strings.NewReader(lines[len(lines)-1]))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&document); err != nil {

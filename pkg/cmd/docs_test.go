@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 )
 
@@ -90,7 +91,7 @@ func docRows(t *testing.T, heading string) []string {
 func TestErrorsDocHasEveryExitCode(t *testing.T) {
 	t.Parallel()
 	var want []string
-	for _, code := range []int{exitDone, exitFailed, exitInvalid, exitRefused, exitConflict, exitTimeout, exitInterrupted} {
+	for _, code := range []int{failure.Done, failure.Failed, failure.Invalid, failure.Refused, failure.Conflict, failure.Timeout, failure.Interrupted} {
 		want = append(want, strconv.Itoa(code))
 	}
 	if diff := cmp.Diff(want, docRows(t, "# Exit codes and errors")); diff != "" {

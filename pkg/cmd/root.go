@@ -3,9 +3,7 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io"
 	"strings"
 
@@ -32,6 +30,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/validate"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/version"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
@@ -49,13 +48,9 @@ func Run(ctx context.Context, version string, args []string, s cli.Streams) int 
 	if err == nil {
 		err = a.Lossy.Unwritten()
 	}
-	var exit cli.ExitError
-	if errors.As(err, &exit) {
-		err = exit.Err
-	}
-	code := cmp.Or(exit.Code, exitCode(err))
-	if err != nil {
-		a.Tell(failureText(a.Format, code, err))
+	code, message := failure.Report(a.Format, err)
+	if message != "" {
+		a.Tell(message)
 	}
 	return code
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 )
 
 var update = flag.Bool("update", false, "write what is compared in the scripts anew")
@@ -112,7 +113,7 @@ func exitCodeIs(ts *testscript.TestScript, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
-	if code != exitDone && stdout != "" {
+	if code != failure.Done && stdout != "" {
 		ts.Fatalf("stdout of a failure is not empty")
 	}
 	work := ts.Getenv("WORK")

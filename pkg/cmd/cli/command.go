@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,35 +9,6 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
-
-// InterruptedError says what goes on after an interrupt. What the interrupt cut
-// off, down to the signal itself, is no use to people.
-type InterruptedError string
-
-func (e InterruptedError) Error() string { return "interrupted; " + string(e) }
-
-// Is makes it the error that the exit code depends on.
-func (InterruptedError) Is(target error) bool { return target == context.Canceled }
-
-// ExitError ends a command with an exit code of its own, and prints Err unless it is nil.
-type ExitError struct {
-	Code int
-	Err  error
-}
-
-func (e ExitError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("exit code %d", e.Code)
-	}
-	return e.Err.Error()
-}
-
-func (e ExitError) Unwrap() error { return e.Err }
-
-// DeclinedError says what a person did not confirm.
-type DeclinedError string
-
-func (e DeclinedError) Error() string { return string(e) + " was not confirmed; nothing was changed" }
 
 // NoArgs refuses all arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 )
 
 // CanAsk reports whether there is a person to ask: input and messages are a terminal.
@@ -36,7 +38,7 @@ func (a *App) Confirm(ctx context.Context, question, what string) error {
 		if slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
 			return nil
 		}
-		return DeclinedError(what)
+		return failure.DeclinedError(what)
 	case <-ctx.Done():
 		return fmt.Errorf("nothing was changed: %w", context.Cause(ctx))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -78,7 +79,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("waiting until cluster %s is gone: %w; its deletion continues: run the same command again to keep waiting", key, err)
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError(fmt.Sprintf("the deletion of cluster %s continues: run the same command again to keep waiting", key))
+		return failure.InterruptedError(fmt.Sprintf("the deletion of cluster %s continues: run the same command again to keep waiting", key))
 	case err != nil:
 		return err
 	case !existed:

@@ -3,19 +3,13 @@ package diff
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
-)
-
-// Exit codes as those of 'kubectl diff'.
-const (
-	exitDiffers = 1
-	exitFailed  = 2
 )
 
 // New returns the command diff.
@@ -28,15 +22,7 @@ func New(a *cli.App) *cobra.Command {
 		Args:        cli.NoArgs,
 		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
 			found, err := run(ctx, a, files)
-			switch {
-			case errors.Is(err, context.Canceled):
-				return err
-			case err != nil:
-				return cli.ExitError{Code: exitFailed, Err: err}
-			case found:
-				return cli.ExitError{Code: exitDiffers}
-			}
-			return nil
+			return failure.Differs(found, err, 1, 2) // as 'kubectl diff'
 		}),
 	}
 	cli.AddFiles(cmd, &files)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
@@ -115,7 +116,7 @@ func (o *clustersOptions) follow(ctx context.Context, service *lifecycle.Service
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w watching clusters", err)
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError("watching changes nothing, and the clusters continue without it")
+		return failure.InterruptedError("watching changes nothing, and the clusters continue without it")
 	}
 	return err
 }

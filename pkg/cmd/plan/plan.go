@@ -13,6 +13,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -106,7 +107,7 @@ func upgrade(a *cli.App) *cobra.Command {
 		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
 			changes, err := o.run(ctx)
 			if o.detailedExitCode {
-				return detailed(changes, err)
+				return failure.Differs(changes, err, 2, 1) // as terraform's -detailed-exitcode
 			}
 			return err
 		}),
@@ -119,20 +120,6 @@ func upgrade(a *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
 	cmd.Flags().BoolVar(&o.detailedExitCode, "detailed-exitcode", false, "exit with 0 if there is nothing to do, 1 on any error, and 2 if there is something to do")
 	return cmd
-}
-
-// detailed returns the result of a plan as terraform's -detailed-exitcode does.
-func detailed(changes bool, err error) error {
-	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case err != nil:
-		return cli.ExitError{Code: 1, Err: err}
-	case changes:
-		return cli.ExitError{Code: 2}
-	default:
-		return nil
-	}
 }
 
 // run shows the plans, and reports whether there is anything to do.

@@ -10,6 +10,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
@@ -98,7 +99,7 @@ func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lif
 		}
 		return fmt.Errorf("%w; %s", err, view.Left(last))
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError(view.Left(last))
+		return failure.InterruptedError(view.Left(last))
 	default:
 		return err
 	}

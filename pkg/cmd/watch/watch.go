@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -51,7 +52,7 @@ func run(ctx context.Context, a *cli.App, name string) error {
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, seen.Cluster.Waiting())
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError("watching changes nothing, and the cluster continues without it")
+		return failure.InterruptedError("watching changes nothing, and the cluster continues without it")
 	case err != nil:
 		return err
 	}
@@ -96,7 +97,7 @@ func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key
 	case errors.Is(err, management.ErrTimeout):
 		return fmt.Errorf("%w waiting for %s; Cluster API continues %s cluster %s: run the same command again to keep watching", err, last.Waiting(), w.GoesOn, key)
 	case errors.Is(err, context.Canceled):
-		return cli.InterruptedError(fmt.Sprintf("Cluster API continues %s cluster %s: run the same command again to keep watching", w.GoesOn, key))
+		return failure.InterruptedError(fmt.Sprintf("Cluster API continues %s cluster %s: run the same command again to keep watching", w.GoesOn, key))
 	case err != nil:
 		return err
 	case w.Unchanged:

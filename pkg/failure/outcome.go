@@ -1,6 +1,9 @@
-package cmd
+// Package failure says what the error of a command means for people and programs: the exit
+// code, a reason of one word, and what is wrong where, with the remedy.
+package failure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
@@ -20,15 +22,15 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
-// Exit codes. They are documented in docs/errors.md and do not change.
+// The exit codes. They are documented in docs/errors.md and do not change.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitInvalid     = 2
-	exitRefused     = 3
-	exitConflict    = 4
-	exitTimeout     = 5
-	exitInterrupted = 130
+	Done        = 0
+	Failed      = 1
+	Invalid     = 2
+	Refused     = 3
+	Conflict    = 4
+	Timeout     = 5
+	Interrupted = 130
 )
 
 // outcome is what a type of errors means for programs.
@@ -42,29 +44,29 @@ type outcome struct {
 // comes before what it was at.
 func outcomes() []outcome {
 	return []outcome{
-		{exitInterrupted, "Interrupted", is(context.Canceled)},
-		{exitTimeout, "Timeout", is(management.ErrTimeout)},
-		{exitTimeout, "Timeout", is(context.DeadlineExceeded)},
-		{exitRefused, "Refused", as[validations.Refused]},
-		{exitRefused, "NoPlan", as[*plan.NoPlanError]},
-		{exitRefused, "Preflight", as[*management.PreflightError]},
-		{exitInvalid, "InvalidFile", as[strictyaml.Problems]},
-		{exitInvalid, "Usage", as[usage.Error]},
-		{exitInvalid, "Usage", as[*lifecycle.UnknownGroupError]},
-		{exitInvalid, "Usage", as[*lifecycle.ReleasesError]},
-		{exitConflict, "StalePlan", as[*engine.StalePlanError]},
-		{exitConflict, "Locked", as[*management.LockedError]},
-		{exitConflict, "FieldConflict", as[*management.ConflictError]},
-		{exitConflict, "Conflict", apierrors.IsConflict},
-		{exitRefused, "Refused", as[*management.RefusedError]},
-		{exitRefused, "Refused", as[*management.ClassError]},
-		{exitRefused, "Refused", apierrors.IsInvalid},
-		{exitRefused, "Refused", apierrors.IsForbidden},
-		{exitRefused, "NotConfirmed", as[*lifecycle.RemovalError]},
-		{exitRefused, "NotConfirmed", as[cli.DeclinedError]},
-		{exitRefused, "AlreadyExists", as[*management.AlreadyExistsError]},
-		{exitRefused, "NotFound", is(management.ErrNotFound)},
-		{exitFailed, "Failed", func(error) bool { return true }},
+		{Interrupted, "Interrupted", is(context.Canceled)},
+		{Timeout, "Timeout", is(management.ErrTimeout)},
+		{Timeout, "Timeout", is(context.DeadlineExceeded)},
+		{Refused, "Refused", as[validations.Refused]},
+		{Refused, "NoPlan", as[*plan.NoPlanError]},
+		{Refused, "Preflight", as[*management.PreflightError]},
+		{Invalid, "InvalidFile", as[strictyaml.Problems]},
+		{Invalid, "Usage", as[usage.Error]},
+		{Invalid, "Usage", as[*lifecycle.UnknownGroupError]},
+		{Invalid, "Usage", as[*lifecycle.ReleasesError]},
+		{Conflict, "StalePlan", as[*engine.StalePlanError]},
+		{Conflict, "Locked", as[*management.LockedError]},
+		{Conflict, "FieldConflict", as[*management.ConflictError]},
+		{Conflict, "Conflict", apierrors.IsConflict},
+		{Refused, "Refused", as[*management.RefusedError]},
+		{Refused, "Refused", as[*management.ClassError]},
+		{Refused, "Refused", apierrors.IsInvalid},
+		{Refused, "Refused", apierrors.IsForbidden},
+		{Refused, "NotConfirmed", as[*lifecycle.RemovalError]},
+		{Refused, "NotConfirmed", as[DeclinedError]},
+		{Refused, "AlreadyExists", as[*management.AlreadyExistsError]},
+		{Refused, "NotFound", is(management.ErrNotFound)},
+		{Failed, "Failed", func(error) bool { return true }},
 	}
 }
 
@@ -81,9 +83,24 @@ func outcomeOf(err error) outcome {
 	return all[slices.IndexFunc(all, func(o outcome) bool { return o.of(err) })]
 }
 
+// Report returns the exit code of a command that ended with an error, or with none, and what
+// it writes to stderr, in the format of -o; which is nothing where there is nothing to say.
+func Report(format string, err error) (code int, message string) {
+	var exit ExitError
+	if errors.As(err, &exit) {
+		err = exit.Err
+	}
+	code = cmp.Or(exit.Code, exitCode(err))
+	if err == nil {
+		return code, ""
+	}
+	return code, text(format, code, err)
+}
+
+// exitCode returns the exit code that follows from the type of an error.
 func exitCode(err error) int {
 	if err == nil {
-		return exitDone
+		return Done
 	}
 	return outcomeOf(err).code
 }

@@ -1,4 +1,4 @@
-package cmd
+package failure
 
 import (
 	"encoding/json"
@@ -16,20 +16,20 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
-// failureKind is the kind of the document of a failed command.
-const failureKind = "Error"
+// kind is the kind of the document of a failed command.
+const kind = "Error"
 
-// failure is the document that a failed command writes to stderr with -o json and -o yaml.
-type failure struct {
+// Document is what a failed command writes to stderr with -o json and -o yaml.
+type Document struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Code       int       `json:"code"`
 	Reason     string    `json:"reason"`
-	Problems   []problem `json:"problems"`
+	Problems   []Problem `json:"problems"`
 }
 
-// problem is one thing that is wrong. What does not apply is left out.
-type problem struct {
+// Problem is one thing that is wrong. What does not apply is left out.
+type Problem struct {
 	// File and Line are where it is, and Path which field of the file.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
@@ -42,23 +42,23 @@ type problem struct {
 	Remedy  string `json:"remedy,omitempty"`
 }
 
-// failureText returns what a failed command writes to stderr, in the format of -o.
-func failureText(format string, code int, err error) string {
-	document := failure{APIVersion: v1alpha1.APIVersion, Kind: failureKind, Code: code, Reason: outcomeOf(err).reason}
+// text returns what a failed command writes to stderr, in the format of -o.
+func text(format string, code int, err error) string {
+	document := Document{APIVersion: v1alpha1.APIVersion, Kind: kind, Code: code, Reason: outcomeOf(err).reason}
 	for _, one := range separate(err) {
 		document.Problems = append(document.Problems, problemsOf(one)...)
 	}
 	switch format {
 	case output.JSON:
-		var text strings.Builder
-		encoder := json.NewEncoder(&text) // on one line, which is the last one of stderr
+		var line strings.Builder
+		encoder := json.NewEncoder(&line) // on one line, which is the last one of stderr
 		encoder.SetEscapeHTML(false)
 		if encoder.Encode(document) == nil {
-			return strings.TrimSuffix(text.String(), "\n")
+			return strings.TrimSuffix(line.String(), "\n")
 		}
 	case output.YAML:
-		if text, err := yaml.Marshal(document); err == nil {
-			return strings.TrimSuffix(string(text), "\n")
+		if lines, err := yaml.Marshal(document); err == nil {
+			return strings.TrimSuffix(string(lines), "\n")
 		}
 	}
 	return message(err)
@@ -66,7 +66,7 @@ func failureText(format string, code int, err error) string {
 
 // problemsOf returns what is wrong. Where an error has a list, the sentence that the list is
 // about comes first.
-func problemsOf(err error) []problem {
+func problemsOf(err error) []Problem {
 	var (
 		problems  strictyaml.Problems
 		denied    validations.Refused
@@ -79,7 +79,7 @@ func problemsOf(err error) []problem {
 		refused   *management.RefusedError
 	)
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	all := []problem{sentence(first)}
+	all := []Problem{sentence(first)}
 	switch {
 	case errors.As(err, &problems):
 		return inFile(problems)
@@ -89,26 +89,26 @@ func problemsOf(err error) []problem {
 		return sentences(no.Reasons)
 	case errors.As(err, &preflight):
 		for _, finding := range preflight.Findings {
-			all = append(all, sentence(finding.Reason).of(problem{Check: finding.Check}))
+			all = append(all, sentence(finding.Reason).of(Problem{Check: finding.Check}))
 		}
 	case errors.As(err, &moved):
 		all = append(all, sentences(moved.Reasons)...)
 	case errors.As(err, &conflict):
 		for _, one := range conflict.Fields {
-			all = append(all, problem{Object: one.Object, Path: one.Path, Problem: one.Reason})
+			all = append(all, Problem{Object: one.Object, Path: one.Path, Problem: one.Reason})
 		}
 	case errors.As(err, &exists):
 		for _, change := range exists.Changes {
-			all = append(all, problem{Object: change.Object, Path: change.Path, Problem: change.Effect()})
+			all = append(all, Problem{Object: change.Object, Path: change.Path, Problem: change.Effect()})
 		}
 	case len(conflictCauses(err)) > 0:
 		for _, cause := range conflictCauses(err) {
-			all = append(all, problem{Path: strings.TrimPrefix(cause.Field, "."), Problem: cause.Message})
+			all = append(all, Problem{Path: strings.TrimPrefix(cause.Field, "."), Problem: cause.Message})
 		}
 	case errors.As(err, &class):
 		all = nil
 		for _, reason := range class.Reasons {
-			all = append(all, sentence(reason.Cause.Message).of(problem{Object: reason.Object, Path: reason.Cause.Field}))
+			all = append(all, sentence(reason.Cause.Message).of(Problem{Object: reason.Object, Path: reason.Cause.Field}))
 		}
 	case errors.As(err, &refused):
 		all = sentences(strings.Split(err.Error(), "\n"))
@@ -116,16 +116,16 @@ func problemsOf(err error) []problem {
 			all[i].Check = refused.Check
 		}
 	case first != err.Error(): // of others, who have no remedies
-		all = []problem{{Problem: err.Error()}}
+		all = []Problem{{Problem: err.Error()}}
 	}
 	return all
 }
 
 // inFile returns problems with their places.
-func inFile(problems strictyaml.Problems) []problem {
-	all := make([]problem, len(problems))
+func inFile(problems strictyaml.Problems) []Problem {
+	all := make([]Problem, len(problems))
 	for i, one := range problems {
-		all[i] = sentence(one.Err.Detail).of(problem{File: one.File, Line: one.Line, Path: one.Err.Field})
+		all[i] = sentence(one.Err.Detail).of(Problem{File: one.File, Line: one.Line, Path: one.Err.Field})
 		if one.Err.Field != "" { // the field is invalid, forbidden, and so on
 			rule := *one.Err
 			rule.Detail = all[i].Problem
@@ -136,13 +136,13 @@ func inFile(problems strictyaml.Problems) []problem {
 }
 
 // of returns the problem at a place.
-func (p problem) of(place problem) problem {
+func (p Problem) of(place Problem) Problem {
 	place.Problem, place.Remedy = p.Problem, p.Remedy
 	return place
 }
 
-func sentences(lines []string) []problem {
-	all := make([]problem, len(lines))
+func sentences(lines []string) []Problem {
+	all := make([]Problem, len(lines))
 	for i, line := range lines {
 		all[i] = sentence(line)
 	}
@@ -151,9 +151,9 @@ func sentences(lines []string) []problem {
 
 // sentence takes a message apart. All messages of clusterctl-x keep to the convention that
 // it relies on: they say what is wrong, and after the last semicolon what to do about it.
-func sentence(text string) problem {
+func sentence(text string) Problem {
 	if end := strings.LastIndex(text, "; "); end >= 0 {
-		return problem{Problem: text[:end], Remedy: text[end+len("; "):]}
+		return Problem{Problem: text[:end], Remedy: text[end+len("; "):]}
 	}
-	return problem{Problem: text}
+	return Problem{Problem: text}
 }

@@ -1,9 +1,10 @@
-package cmd
+package failure
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
-	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
@@ -114,9 +114,9 @@ func failures() map[string]failed {
 			&lifecycle.RemovalError{Cluster: types.NamespacedName{Namespace: "ns", Name: "c"}, Groups: []plan.Group{{Name: "md-1", MachinesRemoved: 3}}},
 			`"code":3,"reason":"NotConfirmed","problems":[{"problem":"the upgrade of cluster ns/c removes worker node group md-1 (machines: 3)","remedy":"confirm it with --yes"}]`,
 		},
-		"no answer of a person": {cli.DeclinedError("the upgrade"), `"code":3,"reason":"NotConfirmed","problems":[{"problem":"the upgrade was not confirmed","remedy":"nothing was changed"}]`},
+		"no answer of a person": {DeclinedError("the upgrade"), `"code":3,"reason":"NotConfirmed","problems":[{"problem":"the upgrade was not confirmed","remedy":"nothing was changed"}]`},
 		"no answer":             {context.DeadlineExceeded, `"code":5,"reason":"Timeout","problems":[{"problem":"context deadline exceeded"}]`},
-		"interrupted":           {cli.InterruptedError("Cluster API continues"), `"code":130,"reason":"Interrupted","problems":[{"problem":"interrupted","remedy":"Cluster API continues"}]`},
+		"interrupted":           {InterruptedError("Cluster API continues"), `"code":130,"reason":"Interrupted","problems":[{"problem":"interrupted","remedy":"Cluster API continues"}]`},
 	}
 }
 
@@ -127,7 +127,7 @@ func TestFailureDocument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := `{"apiVersion":"clusterctl-x.io/v1alpha1","kind":"Error",` + test.want + `}`
-			if diff := cmp.Diff(want, failureText(output.JSON, exitCode(test.err), test.err)); diff != "" {
+			if diff := cmp.Diff(want, text(output.JSON, exitCode(test.err), test.err)); diff != "" {
 				t.Errorf("document (-want +got):\n%s", diff)
 			}
 		})
@@ -154,14 +154,14 @@ func TestEveryOutcomeHasADocument(t *testing.T) {
 func TestFailureText(t *testing.T) {
 	t.Parallel()
 	err := usage.Errorf("-f FILE is required; see --help")
-	for output, want := range map[string]string{
+	for format, want := range map[string]string{
 		output.Text: "error: -f FILE is required; see --help",
 		"xml":       "error: -f FILE is required; see --help",
 		output.JSON: `{"apiVersion":"clusterctl-x.io/v1alpha1","kind":"Error","code":2,"reason":"Usage","problems":[{"problem":"-f FILE is required","remedy":"see --help"}]}`,
 		output.YAML: "apiVersion: clusterctl-x.io/v1alpha1\ncode: 2\nkind: Error\nproblems:\n- problem: -f FILE is required\n  remedy: see --help\nreason: Usage",
 	} {
-		if diff := cmp.Diff(want, failureText(output, exitCode(err), err)); diff != "" {
-			t.Errorf("-o %s (-want +got):\n%s", output, diff)
+		if diff := cmp.Diff(want, text(format, exitCode(err), err)); diff != "" {
+			t.Errorf("-o %s (-want +got):\n%s", format, diff)
 		}
 	}
 }
@@ -196,7 +196,11 @@ func TestReasonsAreDocumented(t *testing.T) {
 	for _, o := range outcomes() {
 		want[o.reason] = fmt.Sprint(o.code)
 	}
-	_, section, _ := strings.Cut(readDoc(t, "errors.md"), "\n## Errors as JSON\n")
+	page, err := os.ReadFile("../../docs/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Errors as JSON\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	got := map[string]string{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\| (\\d+) \\|").FindAllStringSubmatch(section, -1) {

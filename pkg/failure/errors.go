@@ -1,0 +1,51 @@
+package failure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// InterruptedError says what goes on after an interrupt. What the interrupt cut
+// off, down to the signal itself, is no use to people.
+type InterruptedError string
+
+func (e InterruptedError) Error() string { return "interrupted; " + string(e) }
+
+// Is makes it the error that the exit code depends on.
+func (InterruptedError) Is(target error) bool { return target == context.Canceled }
+
+// ExitError ends a command with an exit code of its own, and prints Err unless it is nil.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e ExitError) Unwrap() error { return e.Err }
+
+// DeclinedError says what a person did not confirm.
+type DeclinedError string
+
+func (e DeclinedError) Error() string { return string(e) + " was not confirmed; nothing was changed" }
+
+// Differs returns the result of a command that says with its exit code whether there are
+// differences, and that ends with another one where it failed.
+func Differs(found bool, err error, differs, failed int) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		return ExitError{Code: failed, Err: err}
+	case found:
+		return ExitError{Code: differs}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,44 @@
+package failure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/output"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
+)
+
+// TestReport: exit code and message of commands, and of those that say with their exit code
+// what they found.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	failed := usage.Errorf("no such file")
+	type report struct {
+		Code    int
+		Message string
+	}
+	for name, test := range map[string]struct {
+		err  error
+		want report
+	}{
+		"done":                          {nil, report{Done, ""}},
+		"failed":                        {failed, report{Invalid, "error: no such file"}},
+		"no differences":                {Differs(false, nil, 1, 2), report{Done, ""}},
+		"differences":                   {Differs(true, nil, 1, 2), report{1, ""}},
+		"differences unknown":           {Differs(false, failed, 3, 4), report{4, "error: no such file"}},
+		"differences unknown, as ended": {Differs(true, fmt.Errorf("asking: %w", context.Canceled), 3, 4), report{Interrupted, "error: asking: context canceled"}},
+		"an exit code in other words":   {fmt.Errorf("comparing: %w", ExitError{Code: 7, Err: errors.New("x")}), report{7, "error: x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, message := Report(output.Text, test.err)
+			if diff := cmp.Diff(test.want, report{code, message}); diff != "" {
+				t.Errorf("report (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
