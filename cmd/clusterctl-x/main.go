@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd"
-	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // version is set by the linker; a binary of 'go install' knows it from its module.
@@ -23,5 +23,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	// The first signal ends the context; the second one ends the process.
 	context.AfterFunc(ctx, stop)
-	os.Exit(cmd.Run(ctx, version, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cmd.Run(ctx, version, os.Args[1:], terminal.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

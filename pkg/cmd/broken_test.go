@@ -20,9 +20,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // brokenDir holds archives of broken specs, one for each theme. Behind each
@@ -262,7 +262,7 @@ func fromJSON(t *testing.T, stderr string) string {
 func runBroken(t *testing.T, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err strings.Builder
-	code = Run(t.Context(), "", args, cli.Streams{In: stdin, Out: &out, Err: &err})
+	code = Run(t.Context(), "", args, terminal.Streams{In: stdin, Out: &out, Err: &err})
 	return code, out.String(), err.String()
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // namesOfFiles are flags that take any file.
@@ -20,7 +21,7 @@ func namesOfFiles() []string {
 // files there are.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	t.Parallel()
-	root := rootCommand(cli.New(cli.Streams{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}}), "")
+	root := rootCommand(cli.New(terminal.Streams{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}}), "")
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // TestEveryCommandInADocumentExists: the README and the documents name only commands and
@@ -121,7 +122,7 @@ func programsIn(line string) []string {
 }
 
 func isVerb(name string) bool {
-	for _, command := range rootCommand(cli.New(cli.Streams{}), "").Commands() {
+	for _, command := range rootCommand(cli.New(terminal.Streams{}), "").Commands() {
 		if command.Name() == name {
 			return true
 		}
@@ -138,7 +139,7 @@ func checkCommandLine(line string) error {
 	if slices.Contains(args, "help") || args[0] == "completion" {
 		return nil // cobra's own
 	}
-	root := rootCommand(cli.New(cli.Streams{}), "")
+	root := rootCommand(cli.New(terminal.Streams{}), "")
 	command, rest, err := root.Find(cli.SplitTypes(root, args))
 	if err != nil {
 		return fmt.Errorf("unknown command %q", args[0])

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // TestEveryHelpTextIsOfACommand fails on a text that no command shows.
@@ -23,7 +24,7 @@ func TestEveryHelpTextIsOfACommand(t *testing.T) {
 	for i, file := range files {
 		texts[i] = strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".txt"), "_", " ")
 	}
-	root := rootCommand(cli.New(cli.Streams{}), "v0")
+	root := rootCommand(cli.New(terminal.Streams{}), "v0")
 	var shown []string
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

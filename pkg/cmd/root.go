@@ -31,11 +31,12 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/version"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // Run runs a command line of the clusterctl-x of a version, and returns the exit code.
-func Run(ctx context.Context, version string, args []string, s cli.Streams) int {
+func Run(ctx context.Context, version string, args []string, s terminal.Streams) int {
 	a := cli.New(s)
 	root := rootCommand(a, version)
 	root.SetArgs(cli.SplitTypes(root, args))

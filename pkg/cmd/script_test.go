@@ -19,6 +19,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 var update = flag.Bool("update", false, "write what is compared in the scripts anew")
@@ -29,7 +30,7 @@ func scriptDirs() []string { return []string{"testdata/script"} }
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"clusterctl-x": func() {
-			os.Exit(Run(context.Background(), "", os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+			os.Exit(Run(context.Background(), "", os.Args[1:], terminal.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
 	})
 }
@@ -182,5 +183,5 @@ func TestHelpOfEveryCommandIsCompared(t *testing.T) {
 			}
 		}
 	}
-	walk(rootCommand(cli.New(cli.Streams{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}}), ""))
+	walk(rootCommand(cli.New(terminal.Streams{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &strings.Builder{}}), ""))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // TestOnlyWritersStart: commands that only read start no management cluster.
@@ -26,7 +27,7 @@ func TestOnlyWritersStart(t *testing.T) {
 			visit(child)
 		}
 	}
-	visit(rootCommand(cli.New(cli.Streams{}), "v0"))
+	visit(rootCommand(cli.New(terminal.Streams{}), "v0"))
 	slices.Sort(starting)
 	want := []string{
 		"clusterctl-x apply", "clusterctl-x create cluster", "clusterctl-x delete cluster", "clusterctl-x hold cluster",
@@ -63,7 +64,7 @@ func TestReadersWaitForNoStart(t *testing.T) {
 		}
 	}()
 	var stderr strings.Builder
-	code := Run(t.Context(), "v0", []string{"get", "clusters", "--management", "embedded", "--name", "other"}, cli.Streams{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &stderr})
+	code := Run(t.Context(), "v0", []string{"get", "clusters", "--management", "embedded", "--name", "other"}, terminal.Streams{In: strings.NewReader(""), Out: &strings.Builder{}, Err: &stderr})
 	const want = "error: embedded management cluster \"other\" is not ready yet; 'clusterctl-x management start --name other' waits until it is\n"
 	if diff := cmp.Diff(want, stderr.String()); diff != "" || code != 3 {
 		t.Errorf("exit code %d, want 3; stderr (-want +got):\n%s", code, diff)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // TestSplitTypes: TYPE/NAME is TYPE and NAME, but for values of flags and files.
@@ -36,7 +37,7 @@ func TestSplitTypes(t *testing.T) {
 		"":                                             "",
 		"get clusters -o jsonpath={.data} cluster/b a": "get clusters -o jsonpath={.data} cluster/b a",
 	} {
-		root := rootCommand(cli.New(cli.Streams{}), "v0")
+		root := rootCommand(cli.New(terminal.Streams{}), "v0")
 		if diff := cmp.Diff(want, strings.Join(cli.SplitTypes(root, strings.Split(given, " ")), " ")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", given, diff)
 		}

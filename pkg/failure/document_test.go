@@ -25,6 +25,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -114,7 +115,7 @@ func failures() map[string]failed {
 			&lifecycle.RemovalError{Cluster: types.NamespacedName{Namespace: "ns", Name: "c"}, Groups: []plan.Group{{Name: "md-1", MachinesRemoved: 3}}},
 			`"code":3,"reason":"NotConfirmed","problems":[{"problem":"the upgrade of cluster ns/c removes worker node group md-1 (machines: 3)","remedy":"confirm it with --yes"}]`,
 		},
-		"no answer of a person": {DeclinedError("the upgrade"), `"code":3,"reason":"NotConfirmed","problems":[{"problem":"the upgrade was not confirmed","remedy":"nothing was changed"}]`},
+		"no answer of a person": {terminal.DeclinedError("the upgrade"), `"code":3,"reason":"NotConfirmed","problems":[{"problem":"the upgrade was not confirmed","remedy":"nothing was changed"}]`},
 		"no answer":             {context.DeadlineExceeded, `"code":5,"reason":"Timeout","problems":[{"problem":"context deadline exceeded"}]`},
 		"interrupted":           {InterruptedError("Cluster API continues"), `"code":130,"reason":"Interrupted","problems":[{"problem":"interrupted","remedy":"Cluster API continues"}]`},
 	}

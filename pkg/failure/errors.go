@@ -30,11 +30,6 @@ func (e ExitError) Error() string {
 
 func (e ExitError) Unwrap() error { return e.Err }
 
-// DeclinedError says what a person did not confirm.
-type DeclinedError string
-
-func (e DeclinedError) Error() string { return string(e) + " was not confirmed; nothing was changed" }
-
 // Differs returns the result of a command that says with its exit code whether there are
 // differences, and that ends with another one where it failed.
 func Differs(found bool, err error, differs, failed int) error {

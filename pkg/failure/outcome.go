@@ -18,6 +18,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -63,7 +64,7 @@ func outcomes() []outcome {
 		{Refused, "Refused", apierrors.IsInvalid},
 		{Refused, "Refused", apierrors.IsForbidden},
 		{Refused, "NotConfirmed", as[*lifecycle.RemovalError]},
-		{Refused, "NotConfirmed", as[DeclinedError]},
+		{Refused, "NotConfirmed", as[terminal.DeclinedError]},
 		{Refused, "AlreadyExists", as[*management.AlreadyExistsError]},
 		{Refused, "NotFound", is(management.ErrNotFound)},
 		{Failed, "Failed", func(error) bool { return true }},

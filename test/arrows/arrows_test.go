@@ -40,7 +40,7 @@ func allowed() map[string][]string {
 		"pkg/changes":      nil,
 		"pkg/clusterclass": {"pkg/api/v1alpha1", "pkg/changes", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/state", "pkg/strictyaml", "pkg/validations"},
 		"pkg/explain":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
-		"pkg/failure":      {"pkg/api/v1alpha1", "pkg/engine", "pkg/lifecycle", "pkg/management", "pkg/output", "pkg/plan", "pkg/strictyaml", "pkg/usage", "pkg/validations"},
+		"pkg/failure":      {"pkg/api/v1alpha1", "pkg/engine", "pkg/lifecycle", "pkg/management", "pkg/output", "pkg/plan", "pkg/strictyaml", "pkg/terminal", "pkg/usage", "pkg/validations"},
 		"pkg/lifecycle": {
 			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/observe", "pkg/management/topology", "pkg/manifests", "pkg/plan", "pkg/providers",
 			"pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
@@ -62,6 +62,7 @@ func allowed() map[string][]string {
 		"pkg/state":             {"pkg/api/v1alpha1"},
 		"pkg/strictyaml":        nil,
 		"pkg/templater":         nil,
+		"pkg/terminal":          {"pkg/strictyaml", "pkg/view"},
 		"pkg/upgradepath":       {"pkg/api/v1alpha1"},
 		"pkg/upgradeplan":       {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml", "pkg/upgradepath"},
 		"pkg/usage":             nil,
@@ -82,7 +83,7 @@ func command(p listed) bool { return below(p.name(), []string{"pkg/cmd"}) }
 // effectful are the packages below pkg that touch the world. All others take
 // values and return values.
 func effectful() []string {
-	return []string{"pkg/embedded", "pkg/management", "pkg/observe", "pkg/runtimeextension"}
+	return []string{"pkg/embedded", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/terminal"}
 }
 
 // clients are what only pkg/management and pkg/observe, and the commands, talk to an API server

@@ -8,25 +8,18 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
-
-// Streams are where a command reads and writes.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
 
 // Options are the flags that all commands share.
 type Options struct {
@@ -43,8 +36,6 @@ type Options struct {
 	// ReplaceBundles leaves the built-in bundles out.
 	ReplaceBundles bool
 	Timeout        time.Duration
-	Color          string
-	Quiet          bool
 	Verbosity      int
 	// ExtensionCertificate and ExtensionKey are files for runtime extensions that
 	// demand a certificate of their clients.
@@ -54,11 +45,11 @@ type Options struct {
 
 // App is what commands work with.
 type App struct {
-	Streams
+	terminal.Terminal
 	*output.Printer
 	Options Options
 	// Lossy is Out for those who drop the errors of what they write.
-	Lossy *Lossy
+	Lossy *output.Lossy
 	// command is the one that runs, without the name of the program.
 	command string
 	// starts is true for a command that starts the embedded management cluster.
@@ -66,8 +57,8 @@ type App struct {
 }
 
 // New returns an App with the given streams.
-func New(s Streams) *App {
-	return &App{Streams: s, Printer: output.New(s.Out), Lossy: &Lossy{Writer: s.Out}}
+func New(s terminal.Streams) *App {
+	return &App{Terminal: terminal.Terminal{Streams: s}, Printer: output.New(s.Out), Lossy: &output.Lossy{Writer: s.Out}}
 }
 
 // AddFlags adds the flags that all commands share.
@@ -83,8 +74,8 @@ func (a *App) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Providers, providersFlag, "", "directory with folders of infrastructure providers to add to the built-in ones; a folder replaces the built-in one of the same name")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
 	a.AddOutput(flags, output.Formats{output.Text, output.JSON, output.YAML}, "; long commands write one JSON event per line", "")
-	flags.StringVar(&o.Color, "color", "auto", "colour: auto, always or never")
-	flags.BoolVar(&o.Quiet, "quiet", false, "show no progress")
+	flags.StringVar(&a.Color, "color", terminal.Auto, "colour: auto, always or never")
+	flags.BoolVar(&a.Quiet, "quiet", false, "show no progress")
 	flags.IntVarP(&o.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
 }
 
@@ -137,46 +128,11 @@ func (a *App) Contradicts(ofDocument string) string {
 	return fmt.Sprintf("does not match the namespace of the flag, --namespace %s; leave the flag out, or change the file", a.Options.Namespace)
 }
 
-// Style is how text is written to w.
-func (a *App) Style(w io.Writer) view.Style {
-	switch a.Options.Color {
-	case "always":
-		return view.Style{Color: true}
-	case "never":
-		return view.Style{}
-	default:
-		return view.Style{Color: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
-	}
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-// width returns how many columns a terminal has; 0 where that is not known.
-func width(w io.Writer) int {
-	file, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	columns, _, _ := term.GetSize(int(file.Fd()))
-	return max(columns, 0)
-}
-
 // Progress shows what happens to a cluster: on stderr for people, on stdout
 // for programs, where it is the result.
 func (a *App) Progress() *view.Progress {
-	switch {
-	case a.Format == output.JSON:
+	if a.Format == output.JSON {
 		return view.NewProgress(a.Lossy, view.JSON, view.Style{})
-	case a.Options.Quiet:
-		return view.NewProgress(a.Err, view.Quiet, view.Style{})
-	case isTerminal(a.Err) && os.Getenv("TERM") != "dumb":
-		style := a.Style(a.Err)
-		style.Width = func() int { return width(a.Err) }
-		return view.NewProgress(a.Err, view.Terminal, style)
-	default:
-		return view.NewProgress(a.Err, view.Lines, view.Style{})
 	}
+	return a.Terminal.Progress()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // completionTimeout is how long a person waits for a completion at most.
@@ -55,7 +56,7 @@ func (a *App) providerNames(cmd *cobra.Command, args []string, toComplete string
 func (a *App) completions() map[string]complete {
 	all := map[string]complete{
 		"management":         fixed(managementAuto, managementKubeconfig, managementEmbedded),
-		"color":              fixed("auto", "always", "never"),
+		"color":              fixed(terminal.Colors()...),
 		"provider":           a.providerNames,
 		"skip-preflight":     commaSeparated(func(*cobra.Command) []string { return lifecycle.Preflights() }),
 		"worker-node-groups": commaSeparated(a.groupsOfFiles),
@@ -116,7 +117,7 @@ func (a *App) asking(ask func(context.Context, *Connection) ([]string, error)) c
 		if a.usesEmbedded() && !a.embeddedRuns() {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		a.Options.Quiet, a.starts = true, false
+		a.Quiet, a.starts = true, false
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		connection, err := a.Connect(ctx)

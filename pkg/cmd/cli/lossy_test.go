@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // full is a file on a disk without space.
@@ -29,7 +30,7 @@ func TestLostEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := New(Streams{Out: test.out, Err: io.Discard})
+			a := New(terminal.Streams{Out: test.out, Err: io.Discard})
 			a.Format = output.JSON
 			progress := a.Progress()
 			progress.Show(state.Cluster{Name: "prod"})

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
-	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -57,29 +55,7 @@ func (a *App) Columns() view.Columns {
 // ShowsPlans reports whether a person is shown what is going to happen; who is asked, is in
 // any case.
 func (a *App) ShowsPlans(interactive bool) bool {
-	return interactive || !a.Options.Quiet && a.Format != output.JSON
-}
-
-// Lossy keeps the error of what cobra writes, helps and completions, and of events:
-// cobra and view.Progress drop it.
-type Lossy struct {
-	io.Writer
-	err error
-}
-
-func (l *Lossy) Write(data []byte) (int, error) {
-	if _, err := l.Writer.Write(data); l.err == nil && err != nil {
-		l.err = err
-	}
-	return len(data), nil
-}
-
-// Unwritten is the first error of writing.
-func (l *Lossy) Unwritten() error {
-	if l.err == nil {
-		return nil
-	}
-	return fmt.Errorf("writing the output: %w", l.err)
+	return interactive || !a.Quiet && a.Format != output.JSON
 }
 
 // WriteSecret writes credentials to standard output, or to a file that only
@@ -94,27 +70,3 @@ func (a *App) WriteSecret(file string, data []byte) error {
 	a.Say("kubeconfig written to %s", file)
 	return nil
 }
-
-// Warning tells a person that the result is not all that was asked for, which
-// is more than progress: --quiet does not hide it.
-func (a *App) Warning(format string, args ...any) { a.Tell(fmt.Sprintf("warning: "+format, args...)) }
-
-// WarnText is Warning for a text that is complete.
-func (a *App) WarnText(text string) { a.Warning("%s", text) }
-
-// WarnAll prints the warnings about a spec.
-func (a *App) WarnAll(warnings []strictyaml.Warning) {
-	for _, warning := range warnings {
-		a.Warning("%s", warning)
-	}
-}
-
-// Say tells a person how far things are, on stderr.
-func (a *App) Say(format string, args ...any) {
-	if !a.Options.Quiet {
-		a.Tell(fmt.Sprintf(format, args...))
-	}
-}
-
-// Tell writes to stderr. Where that fails, there is nowhere left to say so.
-func (a *App) Tell(text string) { _, _ = fmt.Fprintln(a.Err, text) }

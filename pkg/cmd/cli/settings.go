@@ -16,6 +16,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/internal/collector"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
@@ -136,7 +137,7 @@ func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error
 		allowed     []string
 	}{
 		{"management", a.Options.Management, []string{managementAuto, managementKubeconfig, managementEmbedded}},
-		{"color", a.Options.Color, []string{"auto", "always", "never"}},
+		{"color", a.Color, terminal.Colors()},
 	} {
 		if !slices.Contains(choice.allowed, choice.value) {
 			wrong(choice.flag, "must be one of %s, not %q", strings.Join(choice.allowed, ", "), choice.value)

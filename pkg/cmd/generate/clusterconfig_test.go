@@ -20,6 +20,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
 // clusterConfigs are the output of generate clusterconfig, by provider.
@@ -38,7 +39,7 @@ func clusterConfigs(t *testing.T) map[string]string {
 
 // validate does what the command does.
 func validate(text string) error {
-	a := cli.New(cli.Streams{In: strings.NewReader(text), Out: io.Discard, Err: io.Discard})
+	a := cli.New(terminal.Streams{In: strings.NewReader(text), Out: io.Discard, Err: io.Discard})
 	spec, _, err := a.ValidSpec("-")
 	if err != nil {
 		return err
