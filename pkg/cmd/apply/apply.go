@@ -11,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/create"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/upgrade"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
@@ -40,7 +41,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	if err := c.Check(c.files...); err != nil {
 		return err
 	}
-	files, err := cli.Files(c.files)
+	files, err := input.Files(c.files)
 	if err != nil {
 		return err
 	}

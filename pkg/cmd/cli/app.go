@@ -1,5 +1,5 @@
-// Package cli is what all commands share: flags, settings, streams, files, output, errors
-// and the connection to a management cluster.
+// Package cli is what all commands share: flags, settings, completions and the connection
+// to a management cluster.
 package cli
 
 import (
@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
@@ -25,18 +26,12 @@ import (
 type Options struct {
 	Kubeconfig string
 	Context    string
-	Namespace  string
 	// DefaultNamespace is that of the environment or the configuration file.
 	DefaultNamespace string
 	Management       string
 	Instance         string
-	Bundles          string
-	// Providers is a directory of infrastructure providers.
-	Providers string
-	// ReplaceBundles leaves the built-in bundles out.
-	ReplaceBundles bool
-	Timeout        time.Duration
-	Verbosity      int
+	Timeout          time.Duration
+	Verbosity        int
 	// ExtensionCertificate and ExtensionKey are files for runtime extensions that
 	// demand a certificate of their clients.
 	ExtensionCertificate string
@@ -47,6 +42,7 @@ type Options struct {
 type App struct {
 	terminal.Terminal
 	*output.Printer
+	input.Reader
 	Options Options
 	// Lossy is Out for those who drop the errors of what they write.
 	Lossy *output.Lossy
@@ -58,20 +54,26 @@ type App struct {
 
 // New returns an App with the given streams.
 func New(s terminal.Streams) *App {
-	return &App{Terminal: terminal.Terminal{Streams: s}, Printer: output.New(s.Out), Lossy: &output.Lossy{Writer: s.Out}}
+	return &App{Terminal: terminal.Terminal{Streams: s}, Printer: output.New(s.Out), Reader: input.Reader{Stdin: s.In}, Lossy: &output.Lossy{Writer: s.Out}}
 }
+
+// Flags about what commands read.
+const (
+	providersFlag      = "providers"
+	replaceBundlesFlag = "replace-bundles"
+)
 
 // AddFlags adds the flags that all commands share.
 func (a *App) AddFlags(flags *pflag.FlagSet) {
 	o := &a.Options
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "path of the kubeconfig of the management cluster")
 	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig")
-	flags.StringVarP(&o.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
+	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
 	flags.StringVar(&o.Management, "management", managementAuto, "management cluster: auto, kubeconfig or embedded; auto uses the kubeconfig that kubectl would use, if there is one")
 	flags.StringVar(&o.Instance, "name", defaultInstance, "name of the embedded management cluster")
-	flags.StringVar(&o.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry replaces the built-in one of the same version")
-	flags.BoolVar(&o.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
-	flags.StringVar(&o.Providers, providersFlag, "", "directory with folders of infrastructure providers to add to the built-in ones; a folder replaces the built-in one of the same name")
+	flags.StringVar(&a.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry replaces the built-in one of the same version")
+	flags.BoolVar(&a.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
+	flags.StringVar(&a.Providers, providersFlag, "", "directory with folders of infrastructure providers to add to the built-in ones; a folder replaces the built-in one of the same name")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
 	a.AddOutput(flags, output.Formats{output.Text, output.JSON, output.YAML}, "; long commands write one JSON event per line", "")
 	flags.StringVar(&a.Color, "color", terminal.Auto, "colour: auto, always or never")
@@ -116,16 +118,7 @@ func (a *App) NamespaceOffline() string { return a.NamespaceOr("default") }
 // NamespaceOr is the namespace of the flag, else that of the environment or the
 // configuration file, else the last one.
 func (a *App) NamespaceOr(otherwise string) string {
-	return cmp.Or(a.Options.Namespace, a.Options.DefaultNamespace, otherwise)
-}
-
-// Contradicts says that the flag names another namespace than a document; it is
-// empty where it does not.
-func (a *App) Contradicts(ofDocument string) string {
-	if a.Options.Namespace == "" || ofDocument == "" || a.Options.Namespace == ofDocument {
-		return ""
-	}
-	return fmt.Sprintf("does not match the namespace of the flag, --namespace %s; leave the flag out, or change the file", a.Options.Namespace)
+	return cmp.Or(a.Namespace, a.Options.DefaultNamespace, otherwise)
 }
 
 // Progress shows what happens to a cluster: on stderr for people, on stdout

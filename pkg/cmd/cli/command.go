@@ -7,7 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 // NoArgs refuses all arguments.
@@ -98,6 +101,29 @@ const filenameFlag = "filename"
 // AddFile adds the flag -f to a command.
 func AddFile(cmd *cobra.Command, file *string, usage string) {
 	cmd.Flags().VarP(&fileFlag{file: file}, filenameFlag, "f", usage)
+}
+
+// AddFiles adds the flag -f of a command that takes several files.
+func AddFiles(cmd *cobra.Command, files *[]string) {
+	cmd.Flags().StringArrayVarP(files, filenameFlag, "f", nil, "file that describes a cluster, or a directory of such files; - is standard input; may be repeated")
+}
+
+// ValidSpec reads the file of -f, which must describe a valid new cluster.
+func (a *App) ValidSpec(file string) (lifecycle.Spec, validations.Resolved, error) {
+	spec, err := a.ReadSpec(file)
+	if err != nil {
+		return spec, validations.Resolved{}, err
+	}
+	resolved, err := spec.Validate()
+	a.WarnAll(resolved.Warnings)
+	return spec, resolved, err
+}
+
+// SayReferences says what is to be made besides the cluster's own objects.
+func (a *App) SayReferences(config *v1alpha1.Config) {
+	for _, reference := range lifecycle.References(config) {
+		a.Say("needs %s", reference)
+	}
 }
 
 // CheckFile refuses a second file of a command that reads one.

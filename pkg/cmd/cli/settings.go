@@ -146,12 +146,12 @@ func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error
 	if err := a.checkOutput(cmd); err != nil {
 		errs = append(errs, err)
 	}
-	if namespace := cmp.Or(a.Options.Namespace, a.Options.DefaultNamespace); namespace != "" {
+	if namespace := cmp.Or(a.Namespace, a.Options.DefaultNamespace); namespace != "" {
 		for _, problem := range utilvalidation.IsDNS1123Label(namespace) {
 			wrong("namespace", "is %q: %s", namespace, problem)
 		}
 	}
-	if a.Options.ReplaceBundles && a.Options.Bundles == "" {
+	if a.ReplaceBundles && a.Bundles == "" {
 		wrong(replaceBundlesFlag, "needs --bundles FILE: the bundles to use instead")
 	}
 	if a.Options.Timeout < 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 )
 
@@ -32,7 +33,7 @@ func New(a *cli.App) *cobra.Command {
 
 // run shows the differences, and reports whether there are any.
 func run(ctx context.Context, a *cli.App, named []string) (bool, error) {
-	files, err := cli.Files(named)
+	files, err := input.Files(named)
 	if err != nil {
 		return false, err
 	}

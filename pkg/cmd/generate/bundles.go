@@ -21,7 +21,7 @@ func bundles(a *cli.App) *cobra.Command {
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.CompleteVersions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if a.Options.Bundles == "" && len(args) == 0 {
+			if a.Bundles == "" && len(args) == 0 {
 				return a.Write(string(config.Bundles)) // with its comments
 			}
 			bundles, err := someBundles(a, args)

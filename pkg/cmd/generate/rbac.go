@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
 )
@@ -55,7 +56,7 @@ func (o *rolesOptions) kinds() (rbac.Kinds, error) {
 	if len(o.files) == 0 {
 		return kinds, nil
 	}
-	files, err := cli.Files(o.files)
+	files, err := input.Files(o.files)
 	if err != nil {
 		return rbac.Kinds{}, err
 	}

@@ -4,13 +4,9 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
-	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 func clusterClass(a *cli.App) *cobra.Command {
@@ -34,32 +30,13 @@ func clusterClass(a *cli.App) *cobra.Command {
 // planClass asks the management cluster what a class would make of its
 // clusters.
 func planClass(ctx context.Context, a *cli.App, file string) (plan.ClassPlan, error) {
-	f, err := readClass(a, file)
+	f, err := a.ReadClass(file)
 	if err != nil {
 		return plan.ClassPlan{}, err
-	}
-	if of := f.Class.GetNamespace(); a.Contradicts(of) != "" {
-		wrong := field.Invalid(field.NewPath("metadata", "namespace"), of, a.Contradicts(of))
-		return plan.ClassPlan{}, f.Locate(field.ErrorList{wrong})
 	}
 	service, err := a.Service(ctx)
 	if err != nil {
 		return plan.ClassPlan{}, err
 	}
 	return service.PlanClusterClass(ctx, f)
-}
-
-// readClass reads the file of -f.
-func readClass(a *cli.App, file string) (clusterclass.File, error) {
-	if file == "" {
-		return clusterclass.File{}, usage.Errorf("-f FILE is required: the file with the ClusterClass")
-	}
-	data, err := a.ReadFile("the ClusterClass", "-f names the file with the ClusterClass and its templates, and - is standard input", file)
-	if err != nil {
-		return clusterclass.File{}, err
-	}
-	if len(data) > strictyaml.MaxFileSize {
-		return clusterclass.File{}, usage.Errorf("%s has more than %d bytes: is this the right file?", cli.FileName(file), strictyaml.MaxFileSize)
-	}
-	return clusterclass.Decode(cli.FileName(file), data)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -127,7 +128,7 @@ func (o *upgradeOptions) run(ctx context.Context) (changes bool, err error) {
 	if err := o.Check(); err != nil {
 		return false, err
 	}
-	files, err := cli.Files(o.files)
+	files, err := input.Files(o.files)
 	if err != nil {
 		return false, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	plancmd "github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -48,7 +48,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	if err := c.Options.Check(c.File); err != nil {
 		return err
 	}
-	saved, err := readPlan(c.plan)
+	saved, err := input.ReadPlan(c.plan)
 	if err != nil {
 		return err
 	}
@@ -82,22 +82,6 @@ func (c *command) wanted(saved *plan.Plan) (lifecycle.Spec, lifecycle.UpgradeOpt
 	}
 	spec, err := c.Spec(saved.Source.File, []byte(saved.Source.Spec))
 	return spec, lifecycle.UpgradeOptions{Scope: saved.Source.Scope, LatestPatches: saved.Source.LatestPatches}, err
-}
-
-// readPlan reads a plan that 'plan upgrade --out' wrote; it is nil without a file.
-func readPlan(file string) (*plan.Plan, error) {
-	if file == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, usage.Errorf("reading the plan: %w; %s", err, plan.Remedy)
-	}
-	saved, err := plan.Decode(file, data)
-	if err != nil {
-		return nil, usage.Wrap(err)
-	}
-	return &saved, nil
 }
 
 // Options are the options of carrying out an upgrade.

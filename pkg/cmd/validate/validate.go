@@ -11,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -30,12 +31,12 @@ func New(a *cli.App) *cobra.Command {
 			}
 			a.SayReferences(config)
 			return a.PrintDocument("ClusterVersions", versions, func() error {
-				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", cli.FileName(o.File), config.Cluster.Metadata.Name, versions.ControlPlane)
+				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", input.FileName(o.File), config.Cluster.Metadata.Name, versions.ControlPlane)
 				for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
 					line += fmt.Sprintf(", %s %s", group.Name, versions.WorkerNodeGroups[group.Name])
 				}
 				if o.From != "" {
-					line += fmt.Sprintf("; steps from %s: %d", cli.FileName(o.From), steps)
+					line += fmt.Sprintf("; steps from %s: %d", input.FileName(o.From), steps)
 				}
 				if class := config.Cluster.Spec.ClusterClass; class != nil {
 					line += "; not checked against ClusterClass " + class.Name
@@ -75,12 +76,12 @@ func upgradePlan(a *cli.App) *cobra.Command {
 			}
 			var errs []error
 			for _, problem := range upgradeplan.Check(exchange) {
-				errs = append(errs, fmt.Errorf("%s: %w", cli.FileName(file), problem))
+				errs = append(errs, fmt.Errorf("%s: %w", input.FileName(file), problem))
 			}
 			if err := errors.Join(errs...); err != nil {
 				return usage.Wrap(err)
 			}
-			return a.Result("%s: the plan is valid: %s", cli.FileName(file), exchange)
+			return a.Result("%s: the plan is valid: %s", input.FileName(file), exchange)
 		},
 	}
 	cli.AddFile(cmd, &file, "file with the response; - is standard input")
@@ -105,7 +106,7 @@ func readExchange(a *cli.App, file string, flags upgradeplan.Exchange) (upgradep
 		err = fmt.Errorf("%w: give --control-plane and --target, and --workers where there are some, or add the GenerateUpgradePlanRequest to the file", err)
 	}
 	if err != nil {
-		return flags, usage.Errorf("%s: %w", cli.FileName(file), err)
+		return flags, usage.Errorf("%s: %w", input.FileName(file), err)
 	}
 	return exchange, nil
 }

@@ -1,0 +1,99 @@
+package input
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
+)
+
+// Files returns the files that -f names, and those in the directories that it names.
+func Files(named []string) ([]string, error) {
+	if len(named) == 0 {
+		return nil, usage.Errorf("-f FILE is required: a file that describes a cluster, or a directory of such files")
+	}
+	seen := map[string]bool{}
+	var files []string
+	for _, name := range named {
+		found, err := filesOf(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range found {
+			if seen[filepath.Clean(file)] {
+				return nil, usage.Errorf("-f names %s twice", FileName(file))
+			}
+			seen[filepath.Clean(file)] = true
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// filesOf returns the files that a name of -f stands for, sorted by their names.
+func filesOf(name string) ([]string, error) {
+	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+		return []string{name}, nil //nolint:nilerr // reading it says what is wrong
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, usage.Errorf("reading the directory %s: %w", name, err)
+	}
+	var files []string
+	for _, entry := range entries {
+		if !entry.IsDir() && slices.Contains(specExtensions(), filepath.Ext(entry.Name())) {
+			files = append(files, filepath.Join(name, entry.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, usage.Errorf("the directory %s has no file that ends in %s; its subdirectories are not read", name, strings.Join(specExtensions(), ", "))
+	}
+	return files, nil
+}
+
+// specExtensions are those that kubectl reads in a directory.
+func specExtensions() []string { return []string{".json", ".yaml", ".yml"} }
+
+// FileName is what people call the file of -f.
+func FileName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
+}
+
+// ReadFile reads a file, or standard input; the remedy is about the flag that names it.
+func (r *Reader) ReadFile(what, remedy, file string) ([]byte, error) {
+	if file == "-" {
+		data, err := readStart(r.Stdin)
+		if err != nil {
+			return nil, usage.Errorf("reading %s: %w", what, err)
+		}
+		return data, nil
+	}
+	data, err := readFile(file)
+	if err != nil {
+		return nil, usage.Errorf("reading %s: %w; %s", what, err, remedy)
+	}
+	return data, nil
+}
+
+func readFile(path string) (data []byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return readStart(file)
+}
+
+// readStart reads no more than shows that a file is too large to be read: it
+// may be a device, which has no end.
+func readStart(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, strictyaml.MaxFileSize+1))
+}

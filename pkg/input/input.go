@@ -1,0 +1,176 @@
+// Package input reads what a user names: files that describe clusters, one by one or in
+// directories, standard input, ClusterClasses, saved plans, versions bundles, and folders of
+// infrastructure providers.
+package input
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/clusterctl-x/clusterctl-x/config"
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
+)
+
+// Reader reads what the flags of a command line name.
+type Reader struct {
+	// Stdin is what the file - stands for.
+	Stdin io.Reader
+	// Namespace is the one that the user names; a file that names another one is wrong.
+	Namespace string
+	// Bundles is a file with versions bundles to add to the built-in ones.
+	Bundles string
+	// ReplaceBundles leaves the built-in bundles out.
+	ReplaceBundles bool
+	// Providers is a directory of infrastructure providers to add to the built-in ones.
+	Providers string
+}
+
+// ReadSpec reads the file of -f; "-" is standard input.
+func (r *Reader) ReadSpec(file string) (lifecycle.Spec, error) {
+	if file == "" {
+		return lifecycle.Spec{}, usage.Errorf("-f FILE is required: the file that describes the cluster")
+	}
+	return r.ReadSpecOf("-f names the file that describes the cluster, and - is standard input", file)
+}
+
+// ReadSpecOf reads the file of a flag, which the remedy is about.
+func (r *Reader) ReadSpecOf(remedy, file string) (lifecycle.Spec, error) {
+	data, err := r.ReadFile("the cluster spec", remedy, file)
+	if err != nil {
+		return lifecycle.Spec{}, err
+	}
+	return r.Spec(FileName(file), data)
+}
+
+// Spec decodes the content of a file, which people know by its name.
+func (r *Reader) Spec(name string, data []byte) (lifecycle.Spec, error) {
+	bundles, err := r.ReadBundles()
+	if err != nil {
+		return lifecycle.Spec{}, err
+	}
+	known, err := r.ReadProviders()
+	if err != nil {
+		return lifecycle.Spec{}, err
+	}
+	spec := lifecycle.ReadSpec(name, data, known, bundles)
+	if config := spec.Config; config.Cluster != nil {
+		config.Problems = append(config.Problems, config.Locate(v1alpha1.ClusterKind, r.checkNamespace(config.Cluster.Metadata.Namespace))...)
+	}
+	return spec, nil
+}
+
+// checkNamespace says where the namespace of a document is not the one that the user names.
+func (r *Reader) checkNamespace(ofDocument string) field.ErrorList {
+	if r.Namespace == "" || ofDocument == "" || r.Namespace == ofDocument {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "namespace"), ofDocument,
+		fmt.Sprintf("does not match the namespace of the flag, --namespace %s; leave the flag out, or change the file", r.Namespace))}
+}
+
+// ReadClass reads the file of -f of a command about a ClusterClass.
+func (r *Reader) ReadClass(file string) (clusterclass.File, error) {
+	if file == "" {
+		return clusterclass.File{}, usage.Errorf("-f FILE is required: the file with the ClusterClass")
+	}
+	data, err := r.ReadFile("the ClusterClass", "-f names the file with the ClusterClass and its templates, and - is standard input", file)
+	if err != nil {
+		return clusterclass.File{}, err
+	}
+	if len(data) > strictyaml.MaxFileSize {
+		return clusterclass.File{}, usage.Errorf("%s has more than %d bytes: is this the right file?", FileName(file), strictyaml.MaxFileSize)
+	}
+	class, err := clusterclass.Decode(FileName(file), data)
+	if err != nil {
+		return class, err
+	}
+	if wrong := r.checkNamespace(class.Class.GetNamespace()); len(wrong) > 0 {
+		return class, class.Locate(wrong)
+	}
+	return class, nil
+}
+
+// ReadPlan reads a plan that 'plan upgrade --out' wrote; it is nil without a file.
+func ReadPlan(file string) (*plan.Plan, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage.Errorf("reading the plan: %w; %s", err, plan.Remedy)
+	}
+	saved, err := plan.Decode(file, data)
+	if err != nil {
+		return nil, usage.Wrap(err)
+	}
+	return &saved, nil
+}
+
+// ReadBundles reads the versions bundles: the built-in ones with those of --bundles, or
+// only these.
+func (r *Reader) ReadBundles() (*versionsbundle.Bundles, error) {
+	builtIn, err := versionsbundle.Parse("the bundles of clusterctl-x", config.Bundles)
+	if err != nil || r.Bundles == "" {
+		return builtIn, err
+	}
+	data, err := readFile(r.Bundles)
+	if err != nil {
+		return nil, usage.Errorf("reading the versions bundles: %w", err)
+	}
+	own, err := versionsbundle.Parse(r.Bundles, data)
+	if err != nil {
+		return nil, usage.Wrap(err)
+	}
+	if r.ReplaceBundles {
+		return own, nil
+	}
+	return builtIn.Merge(own), nil
+}
+
+// ReadProviders reads the infrastructure providers: the built-in ones with those of
+// --providers.
+func (r *Reader) ReadProviders() (providers.Set, error) {
+	if r.Providers == "" {
+		return providers.BuiltIn(), nil
+	}
+	own, err := providers.Load(r.Providers, os.DirFS(r.Providers))
+	if err == nil {
+		own, err = providers.BuiltIn().With(own)
+	}
+	if err != nil {
+		// Not all of what is wrong has a line.
+		return nil, usage.Errorf("--providers: %s", err)
+	}
+	return own, nil
+}
+
+// SpecSchema is the JSON Schema of cluster specs with the documents of these providers.
+func (r *Reader) SpecSchema() ([]byte, error) {
+	if r.Providers == "" {
+		return config.SpecSchema, nil // which has those of the built-in ones
+	}
+	known, err := r.ReadProviders()
+	if err != nil {
+		return nil, err
+	}
+	return known.AddTo(config.SpecSchema)
+}
+
+// ReadProvider returns the one of these providers that a flag names.
+func (r *Reader) ReadProvider(name string) (providers.Provider, error) {
+	known, err := r.ReadProviders()
+	if err != nil {
+		return providers.Provider{}, err
+	}
+	return known[name], usage.CheckChoice("provider", name, known.Names())
+}
