@@ -36,6 +36,7 @@ func allowed() map[string][]string {
 		"hack/schema":      {"pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"hack/source":      nil,
 		"pkg/api/v1alpha1": {"pkg/strictyaml"},
+		"pkg/connection":   {"pkg/embedded", "pkg/management", "pkg/usage"},
 		"pkg/embedded":     nil,
 		"pkg/changes":      nil,
 		"pkg/clusterclass": {"pkg/api/v1alpha1", "pkg/changes", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/state", "pkg/strictyaml", "pkg/validations"},
@@ -55,6 +56,7 @@ func allowed() map[string][]string {
 		"pkg/plan":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/skew", "pkg/state", "pkg/upgradepath"},
 		"pkg/providers":           {"config", "pkg/api/v1alpha1", "pkg/strictyaml", "pkg/templater", "pkg/versionsbundle"},
 		"pkg/rbac":                {"config", "pkg/templater"},
+		"pkg/settings":            nil,
 		"pkg/skew":                {"pkg/api/v1alpha1"},
 		"pkg/engine":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		// What tests carry out plans against.
@@ -84,7 +86,7 @@ func command(p listed) bool { return below(p.name(), []string{"pkg/cmd"}) }
 // effectful are the packages below pkg that touch the world. All others take
 // values and return values.
 func effectful() []string {
-	return []string{"pkg/embedded", "pkg/input", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/terminal"}
+	return []string{"pkg/connection", "pkg/embedded", "pkg/input", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/settings", "pkg/terminal"}
 }
 
 // clients are what only pkg/management and pkg/observe, and the commands, talk to an API server

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
@@ -24,18 +25,10 @@ import (
 
 // Options are the flags that all commands share.
 type Options struct {
-	Kubeconfig string
-	Context    string
 	// DefaultNamespace is that of the environment or the configuration file.
 	DefaultNamespace string
-	Management       string
-	Instance         string
 	Timeout          time.Duration
 	Verbosity        int
-	// ExtensionCertificate and ExtensionKey are files for runtime extensions that
-	// demand a certificate of their clients.
-	ExtensionCertificate string
-	ExtensionKey         string
 }
 
 // App is what commands work with.
@@ -44,17 +37,19 @@ type App struct {
 	*output.Printer
 	input.Reader
 	Options Options
+	// Management is the management cluster that the flags mean.
+	Management connection.Choice
 	// Lossy is Out for those who drop the errors of what they write.
 	Lossy *output.Lossy
 	// command is the one that runs, without the name of the program.
 	command string
-	// starts is true for a command that starts the embedded management cluster.
-	starts bool
 }
 
 // New returns an App with the given streams.
 func New(s terminal.Streams) *App {
-	return &App{Terminal: terminal.Terminal{Streams: s}, Printer: output.New(s.Out), Reader: input.Reader{Stdin: s.In}, Lossy: &output.Lossy{Writer: s.Out}}
+	a := &App{Terminal: terminal.Terminal{Streams: s}, Printer: output.New(s.Out), Reader: input.Reader{Stdin: s.In}, Lossy: &output.Lossy{Writer: s.Out}}
+	a.Management.Report = a.Say
+	return a
 }
 
 // Flags about what commands read.
@@ -66,11 +61,11 @@ const (
 // AddFlags adds the flags that all commands share.
 func (a *App) AddFlags(flags *pflag.FlagSet) {
 	o := &a.Options
-	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "path of the kubeconfig of the management cluster")
-	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig")
+	flags.StringVar(&a.Management.Kubeconfig.Path, "kubeconfig", "", "path of the kubeconfig of the management cluster")
+	flags.StringVar(&a.Management.Kubeconfig.Context, "context", "", "context of the kubeconfig")
 	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
-	flags.StringVar(&o.Management, "management", managementAuto, "management cluster: auto, kubeconfig or embedded; auto uses the kubeconfig that kubectl would use, if there is one")
-	flags.StringVar(&o.Instance, "name", defaultInstance, "name of the embedded management cluster")
+	flags.StringVar(&a.Management.Kind, "management", connection.Auto, "management cluster: auto, kubeconfig or embedded; auto uses the kubeconfig that kubectl would use, if there is one")
+	flags.StringVar(&a.Management.InstanceName, "name", connection.DefaultInstance, "name of the embedded management cluster")
 	flags.StringVar(&a.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry replaces the built-in one of the same version")
 	flags.BoolVar(&a.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
 	flags.StringVar(&a.Providers, providersFlag, "", "directory with folders of infrastructure providers to add to the built-in ones; a folder replaces the built-in one of the same name")

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
@@ -55,13 +55,13 @@ func (a *App) providerNames(cmd *cobra.Command, args []string, toComplete string
 // not among them, unless they take no value.
 func (a *App) completions() map[string]complete {
 	all := map[string]complete{
-		"management":         fixed(managementAuto, managementKubeconfig, managementEmbedded),
+		"management":         fixed(connection.Kinds()...),
 		"color":              fixed(terminal.Colors()...),
 		"provider":           a.providerNames,
 		"skip-preflight":     commaSeparated(func(*cobra.Command) []string { return lifecycle.Preflights() }),
 		"worker-node-groups": commaSeparated(a.groupsOfFiles),
 		"name":               instances,
-		"namespace": a.asking(func(ctx context.Context, c *Connection) ([]string, error) {
+		"namespace": a.asking(func(ctx context.Context, c *connection.Connection) ([]string, error) {
 			return c.Namespaces(ctx)
 		}),
 		"context":     a.contexts,
@@ -96,7 +96,7 @@ func (a *App) CompleteClusters(cmd *cobra.Command, args []string, typed string) 
 
 // CompleteMoreClusters offers the names of clusters that are no argument yet.
 func (a *App) CompleteMoreClusters(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return a.asking(func(ctx context.Context, c *Connection) ([]string, error) {
+	return a.asking(func(ctx context.Context, c *connection.Connection) ([]string, error) {
 		clusters, err := c.Clusters(ctx, management.Filter{Namespace: c.Namespace})
 		var names []string
 		for _, cluster := range clusters {
@@ -109,22 +109,22 @@ func (a *App) CompleteMoreClusters(cmd *cobra.Command, args []string, typed stri
 }
 
 // asking offers what the management cluster answers, if it runs.
-func (a *App) asking(ask func(context.Context, *Connection) ([]string, error)) complete {
+func (a *App) asking(ask func(context.Context, *connection.Connection) ([]string, error)) complete {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if err := a.Complete(cmd); err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		if a.usesEmbedded() && !a.embeddedRuns() {
+		if !a.Management.Ready() {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		a.Quiet, a.starts = true, false
+		a.Quiet, a.Management.Starts = true, false
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
-		connection, err := a.Connect(ctx)
+		c, err := a.Connect(ctx)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		names, err := ask(ctx, connection)
+		names, err := ask(ctx, c)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -136,7 +136,7 @@ func (a *App) contexts(cmd *cobra.Command, _ []string, _ string) ([]string, cobr
 	if err := a.Complete(cmd); err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	contexts, err := a.kubeconfig().Contexts()
+	contexts, err := a.Management.Kubeconfig.Contexts()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -145,11 +145,7 @@ func (a *App) contexts(cmd *cobra.Command, _ []string, _ string) ([]string, cobr
 
 // instances offers the embedded management clusters of the user.
 func instances(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	home, err := embedded.DefaultHome()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	all, err := embedded.List(home)
+	all, err := connection.Instances()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

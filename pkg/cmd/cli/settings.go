@@ -4,18 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"github.com/spf13/viper"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/internal/collector"
+	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
+	"github.com/clusterctl-x/clusterctl-x/pkg/settings"
 	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -23,7 +20,7 @@ import (
 // configurable are the flags that may stand in the environment, as
 // CLUSTERCTL_X_MANAGEMENT and so on, and in the configuration file.
 func configurable() []string {
-	return append(ConfigurableOfAll(), extensionCertificateFlag, extensionKeyFlag)
+	return append(ConfigurableOfAll(), connection.CertificateFlag, connection.KeyFlag)
 }
 
 // ConfigurableOfAll are those of them that all commands have.
@@ -35,27 +32,18 @@ func ConfigurableOfAll() []string {
 // the configuration file, and checks them all.
 func (a *App) Complete(cmd *cobra.Command) error {
 	_, a.command, _ = strings.Cut(cmd.CommandPath(), " ")
-	_, a.starts = cmd.Annotations[startsAnnotation]
+	_, a.Management.Starts = cmd.Annotations[startsAnnotation]
 	collector.Start() // what does without settings is done before it would begin
-	settings, file, err := readSettings()
+	set, err := settings.Read(configurable())
 	if err != nil {
 		return usage.Wrap(err)
 	}
-	var errs []error
-	places := map[string]string{} // of options that are not from flags
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed || !slices.Contains(configurable(), flag.Name) || !settings.IsSet(flag.Name) {
-			return
+	places, errs := set.Fill(cmd.Flags(), func(name, value string) error {
+		if name == "namespace" { // the flag contradicts a file, and a default does not
+			a.Options.DefaultNamespace = value
+			return nil
 		}
-		places[flag.Name] = place(flag.Name, file)
-		flags := cmd.Flags()
-		if flag.Name == "namespace" { // the flag contradicts a file, and a default does not
-			flags = pflag.NewFlagSet("", pflag.ContinueOnError)
-			flags.StringVar(&a.Options.DefaultNamespace, "namespace", "", "")
-		}
-		if err := set(flags, flag.Name, settings.Get(flag.Name)); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", places[flag.Name], err))
-		}
+		return cmd.Flags().Set(name, value)
 	})
 	if err := errors.Join(append(errs, a.checkOptions(cmd, places)...)...); err != nil {
 		return usage.Wrap(err)
@@ -72,56 +60,6 @@ func (a *App) WithoutSettings(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// readSettings reads the environment and the configuration file, and returns
-// the path of the file, which need not exist.
-func readSettings() (settings *viper.Viper, file string, err error) {
-	settings = viper.New()
-	settings.SetEnvPrefix("CLUSTERCTL_X")
-	settings.SetEnvKeyReplacer(inVariables())
-	settings.AutomaticEnv()
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return settings, "", nil //nolint:nilerr // nor is there a file then
-	}
-	file = filepath.Join(dir, "clusterctl-x", "config.yaml")
-	settings.SetConfigFile(file)
-	if err := settings.ReadInConfig(); errors.Is(err, os.ErrNotExist) {
-		return settings, file, nil
-	} else if err != nil {
-		return nil, "", fmt.Errorf("reading the configuration file %s: %w", file, err)
-	}
-	unknown := map[string]bool{}
-	for _, key := range settings.AllKeys() {
-		if name, _, _ := strings.Cut(key, "."); !slices.Contains(configurable(), name) {
-			unknown[name] = true
-		}
-	}
-	if len(unknown) > 0 {
-		return nil, "", fmt.Errorf("%s: unknown settings: %s; there are: %s", file, strings.Join(slices.Sorted(maps.Keys(unknown)), ", "), strings.Join(configurable(), ", "))
-	}
-	return settings, file, nil
-}
-
-// inVariables makes the name of a flag one that variables may have.
-func inVariables() *strings.Replacer { return strings.NewReplacer("-", "_") }
-
-// place is where the value of a setting stands.
-func place(name, file string) string {
-	if variable := "CLUSTERCTL_X_" + inVariables().Replace(strings.ToUpper(name)); os.Getenv(variable) != "" {
-		return variable
-	}
-	return file + ": " + name
-}
-
-func set(flags *pflag.FlagSet, name string, value any) error {
-	switch value.(type) {
-	case string, bool, int:
-		return flags.Set(name, fmt.Sprint(value))
-	default:
-		return fmt.Errorf("must be text, not %v", value)
-	}
-}
-
 // checkOptions checks what can be checked of an option by itself.
 func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error {
 	var errs []error
@@ -136,7 +74,7 @@ func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error
 		flag, value string
 		allowed     []string
 	}{
-		{"management", a.Options.Management, []string{managementAuto, managementKubeconfig, managementEmbedded}},
+		{"management", a.Management.Kind, connection.Kinds()},
 		{"color", a.Color, terminal.Colors()},
 	} {
 		if !slices.Contains(choice.allowed, choice.value) {

@@ -4,12 +4,12 @@ package management
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -24,8 +24,8 @@ func start(a *cli.App) *cobra.Command {
 		Use:   "start",
 		Short: "Start the embedded management cluster unless it is running",
 		Args:  cli.NoArgs,
-		RunE: a.Within(cli.StartTimeout, func(ctx context.Context, _ []string) error {
-			instance, err := a.StartEmbedded(ctx)
+		RunE: a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
+			instance, err := a.Management.Start(ctx)
 			if err != nil {
 				return err
 			}
@@ -40,12 +40,12 @@ func stop(a *cli.App) *cobra.Command {
 		Use:   "stop",
 		Short: "Stop the embedded management cluster; the next start brings its clusters back",
 		Args:  cli.NoArgs,
-		RunE: a.Within(cli.StartTimeout, func(ctx context.Context, _ []string) error {
-			instance, err := a.Instance()
+		RunE: a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
+			instance, err := a.Management.Instance()
 			if err != nil {
 				return err
 			}
-			if _, err := cli.Status(instance); err != nil {
+			if _, err := connection.Status(instance); err != nil {
 				return err
 			}
 			if _, err := os.Stat(instance.Dir); errors.Is(err, os.ErrNotExist) {
@@ -79,16 +79,9 @@ func kubeconfig(a *cli.App) *cobra.Command {
 		Short: "Get the administrator's kubeconfig of the embedded management cluster",
 		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			instance, err := a.Instance()
+			data, err := a.Management.ReadKubeconfig()
 			if err != nil {
 				return err
-			}
-			data, err := os.ReadFile(instance.Kubeconfig())
-			if errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("embedded management cluster %q has no kubeconfig, since it was never started: start it with 'clusterctl-x management start --name %s'", instance.Name, instance.Name)
-			}
-			if err != nil {
-				return fmt.Errorf("reading the kubeconfig of embedded management cluster %q: %w; %s", instance.Name, err, cli.WhichHome)
 			}
 			return a.WriteSecret(file, data)
 		},
@@ -104,17 +97,17 @@ func status(a *cli.App) *cobra.Command {
 		Short: "Show whether the embedded management cluster is running, its processes and its ports",
 		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			instance, err := a.Instance()
+			instance, err := a.Management.Instance()
 			instances := []embedded.Instance{instance}
 			if ofUser {
-				instances, err = all()
+				instances, err = connection.Instances()
 			}
 			if err != nil {
 				return err
 			}
 			statuses := make([]view.Instance, 0, len(instances))
 			for _, instance := range instances {
-				status, err := cli.Status(instance)
+				status, err := connection.Status(instance)
 				if err != nil {
 					return err
 				}
@@ -130,17 +123,4 @@ func status(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&ofUser, "all", "A", false, "show all embedded management clusters of this user")
 	return cmd
-}
-
-// all are the instances of the user.
-func all() ([]embedded.Instance, error) {
-	home, err := embedded.DefaultHome()
-	if err != nil {
-		return nil, err
-	}
-	instances, err := embedded.List(home)
-	if err != nil {
-		err = fmt.Errorf("%w; %s", err, cli.WhichHome)
-	}
-	return instances, err
 }
