@@ -95,6 +95,20 @@ func (h Hold) Value() (string, error) {
 	return string(value), err
 }
 
+// maxHoldReason is how long the reason of a hold may be, so that it can be read at a
+// glance where it is shown.
+const maxHoldReason = 200
+
+// ParseHoldReason returns the reason of a hold on one line. The error follows the name of
+// where the reason stands.
+func ParseHoldReason(text string) (string, error) {
+	reason := strings.Join(strings.Fields(text), " ")
+	if len(reason) > maxHoldReason {
+		return "", fmt.Errorf("has %d bytes; at most %d are allowed", len(reason), maxHoldReason)
+	}
+	return reason, nil
+}
+
 // HoldsOf are the holds among the annotations of a Cluster, in the order of an
 // upgrade. What is not ours, or was written by hand, has its text as the reason.
 func HoldsOf(cluster types.NamespacedName, annotations map[string]string) []Hold {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -115,5 +116,22 @@ func TestHeldByHook(t *testing.T) {
 				t.Errorf("it is held %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestParseHoldReason: a reason is one line that can be read at a glance.
+func TestParseHoldReason(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ given, want, err string }{
+		"none":        {" \n", "", "<nil>"},
+		"one line":    {"database migration", "database migration", "<nil>"},
+		"lines":       {" until\n\tFriday ", "until Friday", "<nil>"},
+		"long enough": {strings.Repeat("a", 200), strings.Repeat("a", 200), "<nil>"},
+		"too long":    {strings.Repeat("a", 201), "", "has 201 bytes; at most 200 are allowed"},
+	} {
+		reason, err := ParseHoldReason(test.given)
+		if diff := cmp.Diff([]string{test.want, test.err}, []string{reason, fmt.Sprint(err)}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

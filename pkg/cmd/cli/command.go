@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -27,6 +29,23 @@ func OneName(cmd *cobra.Command, args []string) error {
 		return usage.Errorf("'%s' takes one argument, the name of the cluster", cmd.CommandPath())
 	}
 	return nil
+}
+
+// ClusterCommand returns a command about one cluster, which its argument names.
+func (a *App) ClusterCommand(short string, connect func(context.Context) (*lifecycle.Service, error), run func(context.Context, *lifecycle.Service, types.NamespacedName) error) *cobra.Command {
+	return &cobra.Command{
+		Use:               "cluster NAME",
+		Short:             short,
+		Args:              OneName,
+		ValidArgsFunction: a.CompleteClusters,
+		RunE: a.Within(0, func(ctx context.Context, args []string) error {
+			service, err := connect(ctx)
+			if err != nil {
+				return err
+			}
+			return run(ctx, service, service.Key(args[0], ""))
+		}),
+	}
 }
 
 // Group returns a command that only holds others.
@@ -159,3 +178,9 @@ const (
 	DryRunClient = "client"
 	DryRunServer = "server"
 )
+
+// AddDryRun adds the flag --dry-run with these values to a command.
+func AddDryRun(cmd *cobra.Command, dryRun *string, modes []string, help string) {
+	cmd.Flags().StringVar(dryRun, "dry-run", DryRunNone, help)
+	CompleteFlag(cmd, "dry-run", modes)
+}

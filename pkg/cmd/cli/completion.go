@@ -42,13 +42,15 @@ func (a *App) AddCompletions(cmd *cobra.Command) {
 	}
 }
 
-// providerNames offers the providers, which are read only where they are asked for.
-func (a *App) providerNames(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	known, err := a.ReadProviders()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+// oneOf offers names that are read only where they are asked for.
+func oneOf(names func(cmd *cobra.Command) ([]string, error)) complete {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		all, err := names(cmd)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
 	}
-	return fixed(known.Names()...)(cmd, args, toComplete)
 }
 
 // completions are those of flags, by their names. Any file is offered for flags that are
@@ -57,14 +59,14 @@ func (a *App) completions() map[string]complete {
 	all := map[string]complete{
 		"management":         fixed(connection.Kinds()...),
 		"color":              fixed(terminal.Colors()...),
-		"provider":           a.providerNames,
+		"provider":           oneOf(a.providers),
 		"skip-preflight":     commaSeparated(func(*cobra.Command) []string { return lifecycle.Preflights() }),
 		"worker-node-groups": commaSeparated(a.groupsOfFiles),
-		"name":               instances,
+		"name":               oneOf(instances),
 		"namespace": a.asking(func(ctx context.Context, c *connection.Connection) ([]string, error) {
 			return c.Namespaces(ctx)
 		}),
-		"context":     a.contexts,
+		"context":     oneOf(a.contexts),
 		outputFlag:    formatsOf,
 		"filename":    filesWith("yaml", "yml", "json"),
 		"from":        filesWith("yaml", "yml", "json"),
@@ -110,66 +112,59 @@ func (a *App) CompleteMoreClusters(cmd *cobra.Command, args []string, typed stri
 
 // asking offers what the management cluster answers, if it runs.
 func (a *App) asking(ask func(context.Context, *connection.Connection) ([]string, error)) complete {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if err := a.Complete(cmd); err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		if !a.Management.Ready() {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+	return oneOf(func(cmd *cobra.Command) ([]string, error) {
+		if err := a.Complete(cmd); err != nil || !a.Management.Ready() {
+			return nil, err
 		}
 		a.Quiet, a.Management.Starts = true, false
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		c, err := a.Connect(ctx)
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
+			return nil, err
 		}
-		names, err := ask(ctx, c)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
+		return ask(ctx, c)
+	})
 }
 
-func (a *App) contexts(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *App) providers(*cobra.Command) ([]string, error) {
+	known, err := a.ReadProviders()
+	return known.Names(), err
+}
+
+func (a *App) contexts(cmd *cobra.Command) ([]string, error) {
 	if err := a.Complete(cmd); err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, err
 	}
-	contexts, err := a.Management.Kubeconfig.Contexts()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return contexts, cobra.ShellCompDirectiveNoFileComp
+	return a.Management.Kubeconfig.Contexts()
 }
 
-// instances offers the embedded management clusters of the user.
-func instances(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// instances are the embedded management clusters of the user.
+func instances(*cobra.Command) ([]string, error) {
 	all, err := connection.Instances()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
 	var names []string
 	for _, instance := range all {
 		names = append(names, instance.Name)
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names, err
 }
 
 // CompleteVersions offers the exact versions of the bundles.
-func (a *App) CompleteVersions(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if err := a.Complete(cmd); err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	bundles, err := a.ReadBundles()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, version := range bundles.Versions() {
-		names = append(names, version.String())
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+func (a *App) CompleteVersions(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return oneOf(func(cmd *cobra.Command) ([]string, error) {
+		if err := a.Complete(cmd); err != nil {
+			return nil, err
+		}
+		bundles, err := a.ReadBundles()
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, version := range bundles.Versions() {
+			names = append(names, version.String())
+		}
+		return names, nil
+	})(cmd, args, typed)
 }
 
 // groupsOfFiles returns the worker node groups of the files of -f.
@@ -207,6 +202,11 @@ func formatsOf(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.Sh
 		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteFlag offers these values for a flag of one command, which others of its name do not have.
+func CompleteFlag(cmd *cobra.Command, flag string, values []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, fixed(values...))
 }
 
 func fixed(values ...string) complete {

@@ -40,14 +40,15 @@ func New(a *cli.App) *cobra.Command {
 	cli.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
 	cli.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")
 	cli.AddTakeOver(cmd, &c.TakeOver)
-	cmd.Flags().StringVar(&c.DryRun, "dry-run", cli.DryRunNone, "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddDryRun(cmd, &c.DryRun, dryRunModes(), "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
 	return cli.Group("create", "Create a cluster", cli.Starts(cmd))
 }
 
+func dryRunModes() []string { return []string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer} }
+
 func (c *command) run(ctx context.Context, _ []string) error {
-	if modes := []string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer}; !slices.Contains(modes, c.DryRun) {
-		return usage.Errorf("--dry-run must be one of %s, not %q", strings.Join(modes, ", "), c.DryRun)
+	if !slices.Contains(dryRunModes(), c.DryRun) {
+		return usage.Errorf("--dry-run must be one of %s, not %q", strings.Join(dryRunModes(), ", "), c.DryRun)
 	}
 	if c.DryRun == cli.DryRunClient {
 		return c.offline()

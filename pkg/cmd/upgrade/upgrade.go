@@ -103,14 +103,15 @@ func (o *Options) AddTo(a *cli.App, cmd *cobra.Command) {
 	cli.AddTakeOver(cmd, &o.TakeOver)
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringSliceVar(&o.Skip, "skip-preflight", nil, "skip these checks: "+strings.Join(lifecycle.Preflights(), ", "))
-	cmd.Flags().StringVar(&o.DryRun, "dry-run", cli.DryRunNone, "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{cli.DryRunNone, cli.DryRunServer}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddDryRun(cmd, &o.DryRun, dryRunModes(), "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
 }
+
+func dryRunModes() []string { return []string{cli.DryRunNone, cli.DryRunServer} }
 
 // Check refuses what the command line alone proves wrong; files are those of -f.
 func (o *Options) Check(files ...string) error {
-	if modes := []string{cli.DryRunNone, cli.DryRunServer}; !slices.Contains(modes, o.DryRun) {
-		return usage.Errorf("--dry-run must be one of %s here, not %q; 'plan upgrade --from' plans without a management cluster", strings.Join(modes, ", "), o.DryRun)
+	if !slices.Contains(dryRunModes(), o.DryRun) {
+		return usage.Errorf("--dry-run must be one of %s here, not %q; 'plan upgrade --from' plans without a management cluster", strings.Join(dryRunModes(), ", "), o.DryRun)
 	}
 	if o.Interactive && slices.Contains(files, "-") {
 		return usage.Errorf("--interactive reads your answer from standard input, so the file cannot come from there: name it with -f FILE")

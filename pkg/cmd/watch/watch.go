@@ -20,21 +20,13 @@ import (
 
 // New returns the command watch.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("watch", "Show what happens to a cluster", &cobra.Command{
-		Use:               "cluster NAME",
-		Short:             "Show what happens to a cluster until it matches its spec, with the steps that are left and what holds them up",
-		Args:              cli.OneName,
-		ValidArgsFunction: a.CompleteClusters,
-		RunE:              a.Within(0, func(ctx context.Context, args []string) error { return run(ctx, a, args[0]) }),
-	})
+	const short = "Show what happens to a cluster until it matches its spec, with the steps that are left and what holds them up"
+	return cli.Group("watch", "Show what happens to a cluster", a.ClusterCommand(short, a.ServiceWithBundles, func(ctx context.Context, service *lifecycle.Service, key types.NamespacedName) error {
+		return run(ctx, a, service, key)
+	}))
 }
 
-func run(ctx context.Context, a *cli.App, name string) error {
-	service, err := a.ServiceWithBundles(ctx)
-	if err != nil {
-		return err
-	}
-	key := service.Key(name, "")
+func run(ctx context.Context, a *cli.App, service *lifecycle.Service, key types.NamespacedName) error {
 	began := time.Now()
 	var progress *view.Progress // nil until anything was seen
 	seen, err := service.Watch(ctx, key, func(seen lifecycle.Watched) {
