@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 )
 
 // DefaultName is the name of the instance that commands use unless set.
@@ -134,27 +136,7 @@ func writeJSON(path string, value any) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, append(data, '\n'))
-}
-
-// WriteFile writes a file that only its owner may read, whole or not at all.
-func WriteFile(path string, data []byte) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-	if _, err := temp.Write(data); err != nil {
-		return errors.Join(err, temp.Close())
-	}
-	if err := temp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
+	return files.WritePrivate(path, append(data, '\n'))
 }
 
 func readJSON(path string, into any) error {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 )
 
 func TestFind(t *testing.T) {
@@ -80,7 +82,7 @@ func TestList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := WriteFile(filepath.Join(instancesDir(home), "file"), nil); err != nil {
+	if err := files.WritePrivate(filepath.Join(instancesDir(home), "file"), nil); err != nil {
 		t.Fatal(err)
 	}
 	got, err = List(home)
@@ -99,7 +101,7 @@ func TestList(t *testing.T) {
 func TestListOfAFile(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if err := WriteFile(instancesDir(home), nil); err != nil {
+	if err := files.WritePrivate(instancesDir(home), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := List(home); got != nil || !errors.Is(err, syscall.ENOTDIR) {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 )
 
 // inHome returns an instance whose directory exists.
@@ -269,7 +271,7 @@ func assertClaim(t *testing.T, ports Ports, taken int) {
 func TestClaimPortsOfBrokenFile(t *testing.T) {
 	t.Parallel()
 	i := inHome(t, t.TempDir(), "a")
-	if err := WriteFile(i.portsFile(), []byte("no JSON")); err != nil {
+	if err := files.WritePrivate(i.portsFile(), []byte("no JSON")); err != nil {
 		t.Fatal(err)
 	}
 	if ports, _, err := i.ClaimPorts(); ports != (Ports{}) || err == nil {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 )
 
 // deadPID is the process ID of a process that has ended: the largest that
@@ -82,7 +84,7 @@ func TestStatusOfBrokenFiles(t *testing.T) {
 			i := Instance{Name: "a", Dir: t.TempDir()}
 			defer closeFile(t, lock(t, i))
 			path := filepath.Join(i.Dir, name)
-			if err := WriteFile(path, []byte("{")); err != nil {
+			if err := files.WritePrivate(path, []byte("{")); err != nil {
 				t.Fatal(err)
 			}
 			got, err := i.Status()
@@ -207,7 +209,7 @@ func TestReapLeavesTheNextRunAlone(t *testing.T) {
 func TestErrorsNameTheirRemedy(t *testing.T) {
 	t.Parallel()
 	home := filepath.Join(t.TempDir(), "home")
-	if err := WriteFile(home, nil); err != nil {
+	if err := files.WritePrivate(home, nil); err != nil {
 		t.Fatal(err)
 	}
 	i, err := Find(home, "a")

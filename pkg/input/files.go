@@ -5,9 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -18,7 +18,7 @@ func Files(named []string) ([]string, error) {
 		return nil, usage.Errorf("-f FILE is required: a file that describes a cluster, or a directory of such files")
 	}
 	seen := map[string]bool{}
-	var files []string
+	var all []string
 	for _, name := range named {
 		found, err := filesOf(name)
 		if err != nil {
@@ -29,10 +29,10 @@ func Files(named []string) ([]string, error) {
 				return nil, usage.Errorf("-f names %s twice", FileName(file))
 			}
 			seen[filepath.Clean(file)] = true
-			files = append(files, file)
+			all = append(all, file)
 		}
 	}
-	return files, nil
+	return all, nil
 }
 
 // filesOf returns the files that a name of -f stands for, sorted by their names.
@@ -40,24 +40,15 @@ func filesOf(name string) ([]string, error) {
 	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
 		return []string{name}, nil //nolint:nilerr // reading it says what is wrong
 	}
-	entries, err := os.ReadDir(name)
+	found, err := files.Manifests(name, nil)
 	if err != nil {
 		return nil, usage.Errorf("reading the directory %s: %w", name, err)
 	}
-	var files []string
-	for _, entry := range entries {
-		if !entry.IsDir() && slices.Contains(specExtensions(), filepath.Ext(entry.Name())) {
-			files = append(files, filepath.Join(name, entry.Name()))
-		}
+	if len(found) == 0 {
+		return nil, usage.Errorf("the directory %s has no file that ends in %s; its subdirectories are not read", name, strings.Join(files.ManifestExtensions(), ", "))
 	}
-	if len(files) == 0 {
-		return nil, usage.Errorf("the directory %s has no file that ends in %s; its subdirectories are not read", name, strings.Join(specExtensions(), ", "))
-	}
-	return files, nil
+	return found, nil
 }
-
-// specExtensions are those that kubectl reads in a directory.
-func specExtensions() []string { return []string{".json", ".yaml", ".yml"} }
 
 // FileName is what people call the file of -f.
 func FileName(file string) string {

@@ -28,7 +28,7 @@ import (
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 )
@@ -68,7 +68,7 @@ func start(t *testing.T, change func(o *Options)) *running {
 	t.Helper()
 	const host = "127.0.0.1"
 	dir := t.TempDir()
-	authority, err := OwnCertificate(dir, host, time.Now(), embedded.WriteFile)
+	authority, err := OwnCertificate(dir, host, time.Now(), files.WritePrivate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func TestCertificates(t *testing.T) {
 			{"a month before its end", "127.0.0.1", now.Add(340 * 24 * time.Hour), false},
 			{"for another host", "extension.example.org", now, false},
 		} {
-			authority, err := OwnCertificate(dir, at.host, at.now, embedded.WriteFile)
+			authority, err := OwnCertificate(dir, at.host, at.now, files.WritePrivate)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -448,7 +448,7 @@ func TestCertificates(t *testing.T) {
 	t.Run("expired", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		if _, err := OwnCertificate(dir, "127.0.0.1", time.Now(), embedded.WriteFile); err != nil {
+		if _, err := OwnCertificate(dir, "127.0.0.1", time.Now(), files.WritePrivate); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Certificate(dir, time.Now().Add(2*365*24*time.Hour))
@@ -508,7 +508,7 @@ func TestTwoOnOnePort(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := OwnCertificate(dir, "127.0.0.1", time.Now(), embedded.WriteFile); err != nil {
+	if _, err := OwnCertificate(dir, "127.0.0.1", time.Now(), files.WritePrivate); err != nil {
 		t.Fatal(err)
 	}
 	err := Serve(t.Context(), Options{Host: "127.0.0.1", Port: port, CertDir: dir, Log: logr.Discard()}, func(context.Context) error { return nil })

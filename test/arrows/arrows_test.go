@@ -37,12 +37,13 @@ func allowed() map[string][]string {
 		"hack/source":      nil,
 		"pkg/api/v1alpha1": {"pkg/strictyaml"},
 		"pkg/connection":   {"pkg/embedded", "pkg/management", "pkg/usage"},
-		"pkg/embedded":     nil,
+		"pkg/embedded":     {"pkg/files"},
+		"pkg/files":        nil,
 		"pkg/changes":      nil,
 		"pkg/clusterclass": {"pkg/api/v1alpha1", "pkg/changes", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/state", "pkg/strictyaml", "pkg/validations"},
 		"pkg/explain":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/failure":      {"pkg/api/v1alpha1", "pkg/engine", "pkg/lifecycle", "pkg/management", "pkg/output", "pkg/plan", "pkg/strictyaml", "pkg/terminal", "pkg/usage", "pkg/validations"},
-		"pkg/input":        {"config", "pkg/api/v1alpha1", "pkg/clusterclass", "pkg/lifecycle", "pkg/plan", "pkg/providers", "pkg/strictyaml", "pkg/usage", "pkg/versionsbundle"},
+		"pkg/input":        {"config", "pkg/api/v1alpha1", "pkg/clusterclass", "pkg/files", "pkg/lifecycle", "pkg/plan", "pkg/providers", "pkg/strictyaml", "pkg/usage", "pkg/versionsbundle"},
 		"pkg/lifecycle": {
 			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/observe", "pkg/management/topology", "pkg/manifests", "pkg/plan", "pkg/providers",
 			"pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
@@ -86,7 +87,7 @@ func command(p listed) bool { return below(p.name(), []string{"pkg/cmd"}) }
 // effectful are the packages below pkg that touch the world. All others take
 // values and return values.
 func effectful() []string {
-	return []string{"pkg/connection", "pkg/embedded", "pkg/input", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/settings", "pkg/terminal"}
+	return []string{"pkg/connection", "pkg/embedded", "pkg/files", "pkg/input", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/settings", "pkg/terminal"}
 }
 
 // clients are what only pkg/management and pkg/observe, and the commands, talk to an API server

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -64,7 +64,7 @@ func (a *App) WriteSecret(file string, data []byte) error {
 	if file == "" {
 		return a.Write(string(data))
 	}
-	if err := embedded.WriteFile(file, data); err != nil {
+	if err := files.WritePrivate(file, data); err != nil {
 		return fmt.Errorf("writing the kubeconfig: %w", err)
 	}
 	a.Say("kubeconfig written to %s", file)

@@ -3,16 +3,13 @@ package generate
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -104,39 +101,20 @@ func writeManifests(a *cli.App, directory string, objects []templater.Object) er
 		}
 		return a.Write(string(bytes.Join(texts, []byte("---\n"))))
 	}
-	if err := os.MkdirAll(directory, 0o755); err != nil {
+	written := make([]files.File, len(objects))
+	for i, object := range objects {
+		written[i] = files.File{Name: fmt.Sprintf("%04d-%s-%s.yaml", i, object.Kind.Kind, object.Name), Data: object.YAML}
+	}
+	if err := files.WriteDirectory(directory, written); err != nil {
 		return fmt.Errorf("writing manifests: %w", err)
 	}
-	written := map[string]bool{}
-	for i, object := range objects {
-		name := fmt.Sprintf("%04d-%s-%s.yaml", i, object.Kind.Kind, object.Name)
-		if err := writeWhole(filepath.Join(directory, name), object.YAML); err != nil {
-			return fmt.Errorf("writing manifests: %w", err)
-		}
-		written[name] = true
-	}
 	a.Say("%s written to %s", view.Counted(len(objects), "file"), directory)
-	entries, err := os.ReadDir(directory)
+	others, err := files.Manifests(directory, written)
 	if err != nil {
 		return fmt.Errorf("reading back the directory: %w", err)
 	}
-	for _, entry := range entries {
-		if applied := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())); applied && !written[entry.Name()] {
-			a.Warning("%s existed before; 'kubectl apply -f %s' would apply it too", filepath.Join(directory, entry.Name()), directory)
-		}
+	for _, other := range others {
+		a.Warning("%s existed before; 'kubectl apply -f %s' would apply it too", other, directory)
 	}
 	return nil
-}
-
-// writeWhole writes a file that everybody may read, whole or not at all.
-func writeWhole(path string, data []byte) error {
-	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
-	err := os.WriteFile(part, data, 0o644)
-	if err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(part))
-	}
-	return err
 }

@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
-	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
@@ -180,25 +178,11 @@ func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 	return service.Review(ctx, u)
 }
 
-// save writes the plan, all of it or nothing. What it returns has no path, since the
-// file that is written first has a temporary path.
+// save writes the plan for 'upgrade cluster --plan'.
 func save(file string, p plan.Plan) error {
 	data, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return errors.New("it is a directory; name a file")
-	}
-	err = embedded.WriteFile(file, append(data, '\n'))
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
-		return path.Err
-	case errors.As(err, &link):
-		return link.Err
-	default:
-		return err
-	}
+	return files.Save(file, append(data, '\n'))
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
@@ -113,7 +114,7 @@ func (o *options) run(ctx context.Context) error {
 		Versions: len(bundles.Versions()), Config: o.config, Authority: authority,
 	}
 	if o.certDir == "" {
-		server.Write = embedded.WriteFile
+		server.Write = files.WritePrivate
 	}
 	if o.register {
 		server.Register = func(ctx context.Context, url string, authority []byte) ([]string, error) {
@@ -136,7 +137,7 @@ func (o *options) certificate() (string, []byte, error) {
 			return "", nil, err
 		}
 		dir := filepath.Join(home, "runtime-extension", o.host)
-		authority, err := runtimeextension.OwnCertificate(dir, o.host, time.Now(), embedded.WriteFile)
+		authority, err := runtimeextension.OwnCertificate(dir, o.host, time.Now(), files.WritePrivate)
 		return dir, authority, err
 	}
 	if _, err := runtimeextension.Certificate(o.certDir, time.Now()); err != nil {

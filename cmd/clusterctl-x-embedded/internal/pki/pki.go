@@ -19,7 +19,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 )
 
 // validity of every certificate. The instance is for one person on one
@@ -61,7 +61,7 @@ func Ensure(dir string) (PKI, error) {
 	if err := p.generate(); err != nil {
 		return PKI{}, fmt.Errorf("making keys and certificates in %s: %w", dir, err)
 	}
-	return p, embedded.WriteFile(done, nil)
+	return p, files.WritePrivate(done, nil)
 }
 
 func (p PKI) generate() error {
@@ -154,5 +154,5 @@ func template(commonName string, organization []string) (*x509.Certificate, erro
 }
 
 func writePEM(path, kind string, der []byte) error {
-	return embedded.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	return files.WritePrivate(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }

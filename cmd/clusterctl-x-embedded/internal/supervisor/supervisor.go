@@ -24,6 +24,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/cmd/clusterctl-x-embedded/internal/manifests"
 	"github.com/clusterctl-x/clusterctl-x/cmd/clusterctl-x-embedded/internal/pki"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 )
 
 const (
@@ -170,7 +171,7 @@ func (s *supervisor) writeKubeconfig(ports embedded.Ports, keys pki.PKI) error {
 	if err != nil {
 		return err
 	}
-	return embedded.WriteFile(s.instance.Kubeconfig(), data)
+	return files.WritePrivate(s.instance.Kubeconfig(), data)
 }
 
 func loadManifests(ports embedded.Ports, keys pki.PKI) (manifests.Manifests, error) {

@@ -1,4 +1,4 @@
-package embedded
+package files
 
 import (
 	"errors"
@@ -11,57 +11,57 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// file is what can be seen of one in a directory.
-type file struct {
+// entry is what can be seen of one in a directory.
+type entry struct {
 	Mode fs.FileMode
 	Text string
 }
 
-func readDir(t *testing.T, dir string) map[string]file {
+func readDir(t *testing.T, dir string) map[string]entry {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]file{}
-	for _, entry := range entries {
-		info, err := entry.Info()
+	files := map[string]entry{}
+	for _, found := range entries {
+		info, err := found.Info()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var data []byte
-		if !entry.IsDir() {
-			if data, err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
+		if !found.IsDir() {
+			if data, err = os.ReadFile(filepath.Join(dir, found.Name())); err != nil {
 				t.Fatal(err)
 			}
 		}
-		files[entry.Name()] = file{Mode: info.Mode(), Text: string(data)}
+		files[found.Name()] = entry{Mode: info.Mode(), Text: string(data)}
 	}
 	return files
 }
 
-func TestWriteFile(t *testing.T) {
+func TestWritePrivate(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		prepare func(path string) error
-		want    map[string]file
+		want    map[string]entry
 		err     error
 	}{
 		"new": {
 			prepare: func(string) error { return nil },
-			want:    map[string]file{"target": {Mode: 0o600, Text: "new"}},
+			want:    map[string]entry{"target": {Mode: 0o600, Text: "new"}},
 		},
 		"in place of another, which all may read": {
 			prepare: func(path string) error { return os.WriteFile(path, []byte("what was there before"), 0o644) },
-			want:    map[string]file{"target": {Mode: 0o600, Text: "new"}},
+			want:    map[string]entry{"target": {Mode: 0o600, Text: "new"}},
 		},
 		"in place of one that its owner may not write": {
 			prepare: func(path string) error { return os.WriteFile(path, []byte("before"), 0o400) },
-			want:    map[string]file{"target": {Mode: 0o600, Text: "new"}},
+			want:    map[string]entry{"target": {Mode: 0o600, Text: "new"}},
 		},
 		"target is a directory": {
 			prepare: func(path string) error { return os.Mkdir(path, 0o700) },
-			want:    map[string]file{"target": {Mode: fs.ModeDir | 0o700}},
+			want:    map[string]entry{"target": {Mode: fs.ModeDir | 0o700}},
 			err:     syscall.EEXIST,
 		},
 	}
@@ -73,7 +73,7 @@ func TestWriteFile(t *testing.T) {
 			if err := test.prepare(path); err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteFile(path, []byte("new")); !errors.Is(err, test.err) {
+			if err := WritePrivate(path, []byte("new")); !errors.Is(err, test.err) {
 				t.Errorf("error %v, want %v", err, test.err)
 			}
 			if diff := cmp.Diff(test.want, readDir(t, dir)); diff != "" {
@@ -83,9 +83,9 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-func TestWriteFileInNoDirectory(t *testing.T) {
+func TestWritePrivateInNoDirectory(t *testing.T) {
 	t.Parallel()
-	if err := WriteFile(filepath.Join(t.TempDir(), "none", "target"), nil); !errors.Is(err, fs.ErrNotExist) {
+	if err := WritePrivate(filepath.Join(t.TempDir(), "none", "target"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
 }

@@ -1,0 +1,100 @@
+// Package files writes files whole or not at all.
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// WritePrivate writes a file that only its owner may read.
+func WritePrivate(path string, data []byte) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	if _, err := temp.Write(data); err != nil {
+		return errors.Join(err, temp.Close())
+	}
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+// Save is WritePrivate for a caller who names the file: what it returns has no path, since
+// the file that is written first has a temporary one.
+func Save(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return errors.New("it is a directory; name a file")
+	}
+	err := WritePrivate(path, data)
+	var failed *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &failed):
+		return failed.Err
+	case errors.As(err, &link):
+		return link.Err
+	default:
+		return err
+	}
+}
+
+// WritePublic writes a file that everybody may read.
+func WritePublic(path string, data []byte) error {
+	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
+	err := os.WriteFile(part, data, 0o644)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return err
+}
+
+// File is one file of a directory.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// WriteDirectory writes files that everybody may read to a directory, which it makes.
+func WriteDirectory(directory string, files []File) error {
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := WritePublic(filepath.Join(directory, file.Name), file.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Manifests returns the paths of what kubectl reads in a directory, but for these files.
+func Manifests(directory string, except []File) ([]string, error) {
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, entry := range entries {
+		known := slices.ContainsFunc(except, func(file File) bool { return file.Name == entry.Name() })
+		if !known && !entry.IsDir() && slices.Contains(ManifestExtensions(), filepath.Ext(entry.Name())) {
+			paths = append(paths, filepath.Join(directory, entry.Name()))
+		}
+	}
+	return paths, nil
+}
+
+// ManifestExtensions are those of the files that kubectl reads in a directory.
+func ManifestExtensions() []string { return []string{".json", ".yaml", ".yml"} }
