@@ -5,15 +5,10 @@ package cli
 import (
 	"cmp"
 	"context"
-	"flag"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
@@ -74,22 +69,6 @@ func (a *App) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.Color, "color", terminal.Auto, "colour: auto, always or never")
 	flags.BoolVar(&a.Quiet, "quiet", false, "show no progress")
 	flags.IntVarP(&o.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
-}
-
-// setUpLog sends the log of the Kubernetes libraries to stderr, and only when
-// it was asked for: what people are to know is not in a log.
-func (a *App) setUpLog() error {
-	log.SetLogger(klog.Background()) // of controller-runtime
-	if a.Options.Verbosity == 0 {
-		klog.SetOutput(io.Discard)
-		klog.LogToStderr(false)
-		// klog writes errors to stderr whatever its output is, unless stderrthreshold is set.
-		flags := flag.NewFlagSet("", flag.ContinueOnError)
-		klog.InitFlags(flags)
-		return flags.Set("stderrthreshold", "FATAL")
-	}
-	var level klog.Level
-	return level.Set(fmt.Sprint(a.Options.Verbosity))
 }
 
 // Within returns what runs a command within --timeout, or the default of the command; 0

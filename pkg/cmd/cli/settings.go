@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/internal/collector"
 	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
+	"github.com/clusterctl-x/clusterctl-x/pkg/logs"
 	"github.com/clusterctl-x/clusterctl-x/pkg/settings"
 	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -48,7 +49,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 	if err := errors.Join(append(errs, a.checkOptions(cmd, places)...)...); err != nil {
 		return usage.Wrap(err)
 	}
-	return a.setUpLog()
+	return logs.SetUp(a.Options.Verbosity)
 }
 
 // WithoutSettings checks the flags of a command that the environment and the

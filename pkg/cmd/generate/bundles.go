@@ -1,11 +1,7 @@
 package generate
 
 import (
-	"encoding/json"
-	"strings"
-
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -28,7 +24,7 @@ func bundles(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := inOrder(bundles)
+			text, err := bundles.Text()
 			if err != nil {
 				return err
 			}
@@ -54,32 +50,4 @@ func someBundles(a *cli.App, args []string) (*versionsbundle.Bundles, error) {
 		return nil, usage.Errorf("no versions bundle has %s; 'clusterctl-x get versions -o wide' lists the versions that there are", missing)
 	}
 	return some, nil
-}
-
-// inOrder writes YAML for people, with the fields in the order of their types.
-func inOrder(bundles *versionsbundle.Bundles) (string, error) {
-	data, err := json.Marshal(bundles)
-	if err != nil {
-		return "", err
-	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
-		return "", err
-	}
-	asBlocks(&document)
-	var text strings.Builder
-	encoder := yaml.NewEncoder(&text)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(&document); err != nil {
-		return "", err
-	}
-	return text.String(), nil
-}
-
-// asBlocks takes the style of JSON from a node.
-func asBlocks(node *yaml.Node) {
-	node.Style = 0
-	for _, below := range node.Content {
-		asBlocks(below)
-	}
 }

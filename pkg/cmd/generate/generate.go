@@ -3,7 +3,6 @@ package generate
 
 import (
 	"encoding/json"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +63,7 @@ func guardrails(a *cli.App) *cobra.Command {
 		Short: "Write the admission policies that enforce the version skew policy",
 		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			text, err := joined(config.Guardrails, "guardrails")
+			text, err := config.Joined(config.Guardrails, "guardrails")
 			if err != nil {
 				return err
 			}
@@ -89,7 +88,7 @@ func runtimeExtension(a *cli.App) *cobra.Command {
 			if strings.ContainsAny(image, " \t\n\"'#{}") {
 				return usage.Errorf("--image is not the name of an image")
 			}
-			text, err := joined(config.RuntimeExtension, "runtime-extension")
+			text, err := config.Joined(config.RuntimeExtension, "runtime-extension")
 			if err != nil {
 				return err
 			}
@@ -98,24 +97,6 @@ func runtimeExtension(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&image, "image", "", "image with the program clusterctl-x in its PATH")
 	return cmd
-}
-
-// joined are all files of a directory as one. They are printed as they stand, with the
-// comments that say why.
-func joined(files fs.FS, directory string) (string, error) {
-	names, err := fs.Glob(files, directory+"/*.yaml")
-	if err != nil {
-		return "", err
-	}
-	var texts []string
-	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return "", err
-		}
-		texts = append(texts, string(text))
-	}
-	return strings.Join(texts, "---\n"), nil
 }
 
 func schema(a *cli.App) *cobra.Command {

@@ -20,7 +20,7 @@ import (
 // decodeGuardrails reads what is printed, strictly.
 func decodeGuardrails(t *testing.T) (policies []*admissionv1.ValidatingAdmissionPolicy, bindings []*admissionv1.ValidatingAdmissionPolicyBinding) {
 	t.Helper()
-	text, err := joined(config.Guardrails, "guardrails")
+	text, err := config.Joined(config.Guardrails, "guardrails")
 	if err != nil {
 		t.Fatal(err)
 	}
