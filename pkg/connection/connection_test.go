@@ -148,3 +148,29 @@ func TestReadKubeconfig(t *testing.T) {
 		t.Errorf("instances: %v (-want +got):\n%s", err, diff)
 	}
 }
+
+// TestStop: what never was, and what does not run, need no stop.
+func TestStop(t *testing.T) {
+	home := atHome(t)
+	type stopped struct{ Started, Ran bool }
+	c := connection.Choice{InstanceName: "default"}
+	stop := func() stopped {
+		t.Helper()
+		_, started, ran, err := c.Stop(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		return stopped{started, ran}
+	}
+	if diff := cmp.Diff(stopped{}, stop()); diff != "" {
+		t.Errorf("never started (-want +got):\n%s", diff)
+	}
+	instance, err := embedded.Find(home, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	created(t, instance)
+	if diff := cmp.Diff(stopped{Started: true}, stop()); diff != "" {
+		t.Errorf("not running (-want +got):\n%s", diff)
+	}
+}

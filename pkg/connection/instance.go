@@ -81,6 +81,19 @@ func (c *Choice) Start(ctx context.Context) (embedded.Instance, error) {
 	return instance, nil
 }
 
+// Stop stops the embedded management cluster. It reports whether that was ever started, and
+// whether it ran.
+func (c *Choice) Stop(ctx context.Context) (instance embedded.Instance, started, ran bool, err error) {
+	if instance, _, err = c.status(); err != nil {
+		return instance, false, false, err
+	}
+	if _, err := os.Stat(instance.Dir); errors.Is(err, os.ErrNotExist) {
+		return instance, false, false, nil
+	}
+	ran, err = instance.Stop(ctx)
+	return instance, true, ran, err
+}
+
 // running is the embedded management cluster that is meant, which runs.
 func (c *Choice) running(ctx context.Context) (embedded.Instance, error) {
 	if c.Starts {

@@ -1,9 +1,10 @@
 // Package input reads what a user names: files that describe clusters, one by one or in
-// directories, standard input, ClusterClasses, saved plans, versions bundles, and folders of
+// directories, standard input, ClusterClasses, plans, versions bundles, and folders of
 // infrastructure providers.
 package input
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -114,6 +116,26 @@ func ReadPlan(file string) (*plan.Plan, error) {
 		return nil, usage.Wrap(err)
 	}
 	return &saved, nil
+}
+
+// ReadExchange reads the file of -f with the response of a runtime extension, and the request
+// where it is in the file. What the flags say comes first.
+func (r *Reader) ReadExchange(file string, flags upgradeplan.Exchange) (upgradeplan.Exchange, error) {
+	if file == "" {
+		return flags, usage.Errorf("-f FILE is required: the file with the GenerateUpgradePlanResponse")
+	}
+	data, err := r.ReadFile("the response", "-f names the file with the GenerateUpgradePlanResponse, and - is standard input", file)
+	if err != nil {
+		return flags, err
+	}
+	exchange, err := upgradeplan.ReadExchange(data, flags)
+	if errors.Is(err, upgradeplan.ErrNoRequest) {
+		err = fmt.Errorf("%w: give --control-plane and --target, and --workers where there are some, or add the GenerateUpgradePlanRequest to the file", err)
+	}
+	if err != nil {
+		return flags, usage.Errorf("%s: %w", FileName(file), err)
+	}
+	return exchange, nil
 }
 
 // ReadBundles reads the versions bundles: the built-in ones with those of --bundles, or

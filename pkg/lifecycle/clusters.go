@@ -28,6 +28,18 @@ type Selection struct {
 	Selector labels.Selector
 }
 
+// Where says in which namespaces a selection chooses clusters, and with which labels.
+func (s *Service) Where(of Selection) string {
+	where := "any namespace"
+	if !of.AllNamespaces {
+		where = s.options.namespace(of.Namespace)
+	}
+	if of.Selector != nil {
+		where += " with labels " + of.Selector.String()
+	}
+	return where
+}
+
 // Clusters returns the states of clusters, sorted by namespace and name, or in the order of
 // the names that were given. A name without a cluster is an error.
 func (s *Service) Clusters(ctx context.Context, of Selection) ([]state.Cluster, error) {

@@ -41,6 +41,28 @@ func ReadSpec(name string, data []byte, known providers.Set, bundles *versionsbu
 	return Spec{Name: name, data: data, Config: known.Decode(name, data), providers: known, bundles: bundles}
 }
 
+// CheckName says why a cluster cannot have a name.
+func CheckName(name string) error {
+	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}, nil) {
+		if problem.Field == "metadata.name" {
+			return errors.New(problem.Detail)
+		}
+	}
+	return nil
+}
+
+// GroupNames returns the names of the worker node groups, as far as they could be read.
+func (s Spec) GroupNames() []string {
+	if s.Config.Cluster == nil {
+		return nil
+	}
+	var names []string
+	for _, group := range s.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		names = append(names, group.Name)
+	}
+	return names
+}
+
 // Validate checks everything that can be known of a new cluster without a management
 // cluster, and resolves its versions. With an error there are the warnings only.
 func (s Spec) Validate() (validations.Resolved, error) {

@@ -69,6 +69,16 @@ func Preflights() []string {
 	return append(management.Checks(), validations.CheckNodeImage, validations.CheckNewMachines)
 }
 
+// CheckPreflights refuses names that no check has.
+func CheckPreflights(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(Preflights(), name) {
+			return fmt.Errorf("there is no check %q; the checks are %s", name, strings.Join(Preflights(), ", "))
+		}
+	}
+	return nil
+}
+
 // CheckUpgrade checks what can be known of an upgrade to the spec without a management
 // cluster, and returns the warnings about it. A release that the bundles lack may be in
 // the record of the cluster.

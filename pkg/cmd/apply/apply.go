@@ -25,13 +25,7 @@ type command struct {
 // New returns the command apply.
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
-	cmd := &cobra.Command{
-		Use:         "apply -f FILE",
-		Annotations: map[string]string{"callable": ""},
-		Short:       "Create the clusters that files describe, or upgrade those that exist",
-		Args:        cli.NoArgs,
-		RunE:        a.Within(0, c.run),
-	}
+	cmd := cli.Command("apply -f FILE", "Create the clusters that files describe, or upgrade those that exist", a.Within(0, c.run))
 	cli.AddFiles(cmd, &c.files)
 	c.AddTo(a, cmd)
 	return cli.Starts(cmd)

@@ -31,6 +31,11 @@ func OneName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// Command returns a command without arguments.
+func Command(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: NoArgs, RunE: run}
+}
+
 // ClusterCommand returns a command about one cluster, which its argument names.
 func (a *App) ClusterCommand(short string, connect func(context.Context) (*lifecycle.Service, error), run func(context.Context, *lifecycle.Service, types.NamespacedName) error) *cobra.Command {
 	return &cobra.Command{

@@ -183,12 +183,12 @@ func (a *App) groupsOfFiles(cmd *cobra.Command) []string {
 			continue // standard input is not there to be read yet
 		}
 		spec, err := a.ReadSpec(file)
-		if err != nil || spec.Config.Cluster == nil {
+		if err != nil {
 			continue
 		}
-		for _, group := range spec.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
-			if !slices.Contains(names, group.Name) { // cobra parses the command line twice
-				names = append(names, group.Name)
+		for _, name := range spec.GroupNames() {
+			if !slices.Contains(names, name) { // cobra parses the command line twice
+				names = append(names, name)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -58,9 +59,23 @@ func (a *App) ShowsPlans(interactive bool) bool {
 	return interactive || !a.Quiet && a.Format != output.JSON
 }
 
-// WriteSecret writes credentials to standard output, or to a file that only
+// WriteKubeconfig makes a command write a kubeconfig, to the file of its flag --to.
+func (a *App) WriteKubeconfig(cmd *cobra.Command, read func(ctx context.Context, args []string) ([]byte, error)) *cobra.Command {
+	var file string
+	cmd.Flags().StringVar(&file, "to", "", "file to write to, readable by its owner only; default: standard output")
+	cmd.RunE = a.Within(0, func(ctx context.Context, args []string) error {
+		kubeconfig, err := read(ctx, args)
+		if err != nil {
+			return err
+		}
+		return a.writeSecret(file, kubeconfig)
+	})
+	return cmd
+}
+
+// writeSecret writes credentials to standard output, or to a file that only
 // its owner may read.
-func (a *App) WriteSecret(file string, data []byte) error {
+func (a *App) writeSecret(file string, data []byte) error {
 	if file == "" {
 		return a.Write(string(data))
 	}

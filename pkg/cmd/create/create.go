@@ -31,12 +31,7 @@ type command struct {
 // New returns the command create.
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
-	cmd := &cobra.Command{
-		Use:   "cluster -f FILE",
-		Short: "Create the cluster that a file describes and wait until it is ready",
-		Args:  cli.NoArgs,
-		RunE:  a.Within(DefaultTimeout, c.run),
-	}
+	cmd := cli.Command("cluster -f FILE", "Create the cluster that a file describes and wait until it is ready", a.Within(DefaultTimeout, c.run))
 	cli.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
 	cli.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")
 	cli.AddTakeOver(cmd, &c.TakeOver)

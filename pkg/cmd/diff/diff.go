@@ -16,16 +16,10 @@ import (
 // New returns the command diff.
 func New(a *cli.App) *cobra.Command {
 	var files []string
-	cmd := &cobra.Command{
-		Use:         "diff -f FILE",
-		Annotations: map[string]string{"callable": ""},
-		Short:       "Show how clusters differ from their files, with old and new values; nothing is changed",
-		Args:        cli.NoArgs,
-		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
-			found, err := run(ctx, a, files)
-			return failure.Differs(found, err, 1, 2) // as 'kubectl diff'
-		}),
-	}
+	cmd := cli.Command("diff -f FILE", "Show how clusters differ from their files, with old and new values; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
+		found, err := run(ctx, a, files)
+		return failure.Differs(found, err, 1, 2) // as 'kubectl diff'
+	}))
 	cli.AddFiles(cmd, &files)
 	a.AddExtensionCertificate(cmd)
 	return cmd

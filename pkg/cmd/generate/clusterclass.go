@@ -25,18 +25,13 @@ type classOptions struct {
 
 func clusterClass(a *cli.App) *cobra.Command {
 	o := classOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "clusterclass --provider PROVIDER",
-		Short: "Write a ClusterClass with its templates, for clusters with spec.clusterClass",
-		Args:  cli.NoArgs,
-		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
-			objects, err := o.objects(ctx)
-			if err != nil {
-				return err
-			}
-			return writeManifests(a, o.directory, objects)
-		}),
-	}
+	cmd := cli.Command("clusterclass --provider PROVIDER", "Write a ClusterClass with its templates, for clusters with spec.clusterClass", a.Within(0, func(ctx context.Context, _ []string) error {
+		objects, err := o.objects(ctx)
+		if err != nil {
+			return err
+		}
+		return writeManifests(a, o.directory, objects)
+	}))
 	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "infrastructure provider of the clusters, such as inmemory for simulated machines")
 	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: the name of the provider")
 	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "keep every version that a cluster of the class on the management cluster has or is being upgraded to")

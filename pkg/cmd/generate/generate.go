@@ -8,11 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
-	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
 
 // New returns the command generate.
@@ -45,10 +44,8 @@ func sample(a *cli.App, name, provider string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}, nil) {
-		if problem.Field == "metadata.name" {
-			return nil, usage.Errorf("%q cannot be the name of a cluster: %s", name, problem.Detail)
-		}
+	if err := lifecycle.CheckName(name); err != nil {
+		return nil, usage.Errorf("%q cannot be the name of a cluster: %w", name, err)
 	}
 	bundles, err := a.ReadBundles()
 	if err != nil {
@@ -58,18 +55,13 @@ func sample(a *cli.App, name, provider string) ([]byte, error) {
 }
 
 func guardrails(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "guardrails",
-		Short: "Write the admission policies that enforce the version skew policy",
-		Args:  cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			text, err := config.Joined(config.Guardrails, "guardrails")
-			if err != nil {
-				return err
-			}
-			return a.Write(text)
-		},
-	}
+	return cli.Command("guardrails", "Write the admission policies that enforce the version skew policy", func(*cobra.Command, []string) error {
+		text, err := config.Joined(config.Guardrails, "guardrails")
+		if err != nil {
+			return err
+		}
+		return a.Write(text)
+	})
 }
 
 // extensionNamespace is where the runtime extension is deployed unless -n says where.
@@ -77,41 +69,31 @@ const extensionNamespace = "clusterctl-x-system"
 
 func runtimeExtension(a *cli.App) *cobra.Command {
 	var image string
-	cmd := &cobra.Command{
-		Use:   "runtime-extension --image IMAGE",
-		Short: "Write the manifests that deploy 'serve runtime-extension' in a management cluster",
-		Args:  cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if image == "" {
-				return usage.Errorf("--image is required: an image with the program clusterctl-x in its PATH")
-			}
-			if strings.ContainsAny(image, " \t\n\"'#{}") {
-				return usage.Errorf("--image is not the name of an image")
-			}
-			text, err := config.Joined(config.RuntimeExtension, "runtime-extension")
-			if err != nil {
-				return err
-			}
-			return a.Write(strings.NewReplacer("IMAGE", image, "NAMESPACE", a.NamespaceOr(extensionNamespace)).Replace(text))
-		},
-	}
+	cmd := cli.Command("runtime-extension --image IMAGE", "Write the manifests that deploy 'serve runtime-extension' in a management cluster", func(*cobra.Command, []string) error {
+		if image == "" {
+			return usage.Errorf("--image is required: an image with the program clusterctl-x in its PATH")
+		}
+		if strings.ContainsAny(image, " \t\n\"'#{}") {
+			return usage.Errorf("--image is not the name of an image")
+		}
+		text, err := config.Joined(config.RuntimeExtension, "runtime-extension")
+		if err != nil {
+			return err
+		}
+		return a.Write(strings.NewReplacer("IMAGE", image, "NAMESPACE", a.NamespaceOr(extensionNamespace)).Replace(text))
+	})
 	cmd.Flags().StringVar(&image, "image", "", "image with the program clusterctl-x in its PATH")
 	return cmd
 }
 
 func schema(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Write the JSON Schema of cluster specs, for editors",
-		Args:  cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			schema, err := a.SpecSchema()
-			if err != nil {
-				return err
-			}
-			return a.Print(json.RawMessage(schema), func() error {
-				return a.Write(string(schema))
-			})
-		},
-	}
+	return cli.Command("schema", "Write the JSON Schema of cluster specs, for editors", func(*cobra.Command, []string) error {
+		schema, err := a.SpecSchema()
+		if err != nil {
+			return err
+		}
+		return a.Print(json.RawMessage(schema), func() error {
+			return a.Write(string(schema))
+		})
+	})
 }

@@ -25,24 +25,19 @@ type manifestsOptions struct {
 
 func ofCluster(a *cli.App) *cobra.Command {
 	o := manifestsOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "manifests -f FILE",
-		Short: "Write exactly what 'create cluster' applies, or what one step of an upgrade does",
-		Args:  cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.Check(); err != nil {
-				return err
-			}
-			if (o.From != "") != cmd.Flags().Changed("step") {
-				return usage.Errorf("--from and --step must be set together: the file that describes the current cluster, and a step of the upgrade from there")
-			}
-			objects, err := o.objects(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return writeManifests(a, o.directory, objects)
-		},
-	}
+	cmd := cli.Command("manifests -f FILE", "Write exactly what 'create cluster' applies, or what one step of an upgrade does", func(cmd *cobra.Command, _ []string) error {
+		if err := o.Check(); err != nil {
+			return err
+		}
+		if (o.From != "") != cmd.Flags().Changed("step") {
+			return usage.Errorf("--from and --step must be set together: the file that describes the current cluster, and a step of the upgrade from there")
+		}
+		objects, err := o.objects(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return writeManifests(a, o.directory, objects)
+	})
 	o.AddTo(cmd)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: write the objects after a step of the upgrade from there")
 	cmd.Flags().IntVar(&o.step, "step", 0, "step of the upgrade, as numbered by 'plan upgrade'; 0 is the changes that wait for no step")

@@ -19,12 +19,7 @@ type rolesOptions struct {
 
 func roles(a *cli.App) *cobra.Command {
 	o := rolesOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "rbac",
-		Short: "Write the ClusterRoles that users need in a management cluster",
-		Args:  cli.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return o.run() },
-	}
+	cmd := cli.Command("rbac", "Write the ClusterRoles that users need in a management cluster", func(*cobra.Command, []string) error { return o.run() })
 	cli.AddFiles(cmd, &o.files)
 	cmd.Flags().BoolVar(&o.readOnly, "read-only", false, "write the ClusterRoles of users who change nothing and read no Secrets")
 	return cmd

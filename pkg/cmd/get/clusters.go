@@ -91,7 +91,7 @@ func (o *clustersOptions) run(ctx context.Context, of lifecycle.Selection) error
 	}
 	return o.Print(document, func() error {
 		if len(clusters) == 0 {
-			o.sayNone(service, of)
+			o.Say("no clusters in %s", service.Where(of))
 		}
 		return o.table()(listed(clusters))
 	})
@@ -102,7 +102,7 @@ func (o *clustersOptions) follow(ctx context.Context, service *lifecycle.Service
 	table, first := o.table(), true
 	err := service.WatchClusters(ctx, of, func(changes []lifecycle.ClusterChange) error {
 		if first && len(changes) == 0 {
-			o.sayNone(service, of)
+			o.Say("no clusters in %s", service.Where(of))
 		}
 		first = false
 		clusters, events := make([]view.Listed, len(changes)), make([]any, len(changes))
@@ -136,16 +136,4 @@ func listed(clusters []state.Cluster) []view.Listed {
 		all[i] = view.Listed{Cluster: cluster}
 	}
 	return all
-}
-
-// sayNone says that no cluster was chosen.
-func (o *clustersOptions) sayNone(service *lifecycle.Service, of lifecycle.Selection) {
-	where := "any namespace"
-	if !of.AllNamespaces {
-		where = service.Key("", of.Namespace).Namespace
-	}
-	if of.Selector != nil {
-		where += " with labels " + of.Selector.String()
-	}
-	o.Say("no clusters in %s", where)
 }

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 // New returns the command get.
@@ -16,24 +18,30 @@ func New(a *cli.App) *cobra.Command {
 }
 
 func kubeconfig(a *cli.App) *cobra.Command {
-	var file string
-	cmd := &cobra.Command{
-		Use:               "kubeconfig NAME",
-		Short:             "Get the administrator's kubeconfig of a cluster",
-		Args:              cli.OneName,
-		ValidArgsFunction: a.CompleteClusters,
-		RunE: a.Within(0, func(ctx context.Context, args []string) error {
-			connection, err := a.Connect(ctx)
-			if err != nil {
-				return err
-			}
-			kubeconfig, err := connection.Kubeconfig(ctx, types.NamespacedName{Namespace: connection.Namespace, Name: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.WriteSecret(file, kubeconfig)
-		}),
-	}
-	cmd.Flags().StringVar(&file, "to", "", "file to write to, readable by its owner only; default: standard output")
+	cmd := &cobra.Command{Use: "kubeconfig NAME", Short: "Get the administrator's kubeconfig of a cluster", Args: cli.OneName, ValidArgsFunction: a.CompleteClusters}
+	return a.WriteKubeconfig(cmd, func(ctx context.Context, args []string) ([]byte, error) {
+		c, err := a.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.Client.Kubeconfig(ctx, types.NamespacedName{Namespace: c.Namespace, Name: args[0]})
+	})
+}
+
+func versions(a *cli.App) *cobra.Command {
+	cmd := cli.Command("versions", "List the versions of Kubernetes that clusters can have", func(*cobra.Command, []string) error {
+		bundles, err := a.ReadBundles()
+		if err != nil {
+			return err
+		}
+		known, err := a.ReadProviders()
+		if err != nil {
+			return err
+		}
+		minors := lifecycle.Versions(known, bundles)
+		return a.PrintDocument("VersionList", minors, func() error { return view.Versions(a.Out, minors, a.Columns()) })
+	})
+	cmd.Aliases = []string{"version"}
+	a.AddListOutput(cmd)
 	return cmd
 }

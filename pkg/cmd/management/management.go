@@ -3,8 +3,6 @@ package management
 
 import (
 	"context"
-	"errors"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,107 +18,70 @@ func New(a *cli.App) *cobra.Command {
 }
 
 func start(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "start",
-		Short: "Start the embedded management cluster unless it is running",
-		Args:  cli.NoArgs,
-		RunE: a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
-			instance, err := a.Management.Start(ctx)
-			if err != nil {
-				return err
-			}
-			return a.Result("embedded management cluster %q is running; its kubeconfig is %s", instance.Name, instance.Kubeconfig())
-		}),
-	}
+	return cli.Command("start", "Start the embedded management cluster unless it is running", a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
+		instance, err := a.Management.Start(ctx)
+		if err != nil {
+			return err
+		}
+		return a.Result("embedded management cluster %q is running; its kubeconfig is %s", instance.Name, instance.Kubeconfig())
+	}))
 }
 
 func stop(a *cli.App) *cobra.Command {
 	var remove bool
-	cmd := &cobra.Command{
-		Use:   "stop",
-		Short: "Stop the embedded management cluster; the next start brings its clusters back",
-		Args:  cli.NoArgs,
-		RunE: a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
-			instance, err := a.Management.Instance()
-			if err != nil {
+	cmd := cli.Command("stop", "Stop the embedded management cluster; the next start brings its clusters back", a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
+		instance, started, ran, err := a.Management.Stop(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !started:
+			return a.Result("embedded management cluster %q was never started; nothing to do", instance.Name)
+		case remove:
+			if err := instance.Remove(); err != nil {
 				return err
 			}
-			if _, err := connection.Status(instance); err != nil {
-				return err
-			}
-			if _, err := os.Stat(instance.Dir); errors.Is(err, os.ErrNotExist) {
-				return a.Result("embedded management cluster %q was never started; nothing to do", instance.Name)
-			}
-			ran, err := instance.Stop(ctx)
-			if err != nil {
-				return err
-			}
-			switch {
-			case remove:
-				if err := instance.Remove(); err != nil {
-					return err
-				}
-				return a.Result("embedded management cluster %q is removed, with all its clusters", instance.Name)
-			case ran:
-				return a.Result("embedded management cluster %q is stopped", instance.Name)
-			default:
-				return a.Result("embedded management cluster %q is not running; nothing to do", instance.Name)
-			}
-		}),
-	}
+			return a.Result("embedded management cluster %q is removed, with all its clusters", instance.Name)
+		case ran:
+			return a.Result("embedded management cluster %q is stopped", instance.Name)
+		default:
+			return a.Result("embedded management cluster %q is not running; nothing to do", instance.Name)
+		}
+	}))
 	cmd.Flags().BoolVar(&remove, "remove", false, "remove all its data, including its simulated clusters")
 	return cmd
 }
 
 func kubeconfig(a *cli.App) *cobra.Command {
-	var file string
-	cmd := &cobra.Command{
-		Use:   "kubeconfig",
-		Short: "Get the administrator's kubeconfig of the embedded management cluster",
-		Args:  cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			data, err := a.Management.ReadKubeconfig()
-			if err != nil {
-				return err
-			}
-			return a.WriteSecret(file, data)
-		},
-	}
-	cmd.Flags().StringVar(&file, "to", "", "file to write to, readable by its owner only; default: standard output")
-	return cmd
+	cmd := &cobra.Command{Use: "kubeconfig", Short: "Get the administrator's kubeconfig of the embedded management cluster", Args: cli.NoArgs}
+	return a.WriteKubeconfig(cmd, func(context.Context, []string) ([]byte, error) { return a.Management.ReadKubeconfig() })
 }
 
 func status(a *cli.App) *cobra.Command {
 	var ofUser bool
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show whether the embedded management cluster is running, its processes and its ports",
-		Args:  cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			instance, err := a.Management.Instance()
-			instances := []embedded.Instance{instance}
-			if ofUser {
-				instances, err = connection.Instances()
-			}
+	cmd := cli.Command("status", "Show whether the embedded management cluster is running, its processes and its ports", func(*cobra.Command, []string) error {
+		instance, err := a.Management.Instance()
+		instances := []embedded.Instance{instance}
+		if ofUser {
+			instances, err = connection.Instances()
+		}
+		if err != nil {
+			return err
+		}
+		statuses := make([]view.Instance, 0, len(instances))
+		for _, instance := range instances {
+			status, err := connection.Status(instance)
 			if err != nil {
 				return err
 			}
-			statuses := make([]view.Instance, 0, len(instances))
-			for _, instance := range instances {
-				status, err := connection.Status(instance)
-				if err != nil {
-					return err
-				}
-				statuses = append(statuses, view.Instance{Name: instance.Name, Kubeconfig: instance.Kubeconfig(), Logs: instance.LogsDir(), Status: status})
+			statuses = append(statuses, view.Instance{Name: instance.Name, Kubeconfig: instance.Kubeconfig(), Logs: instance.LogsDir(), Status: status})
+		}
+		return a.PrintDocument("EmbeddedManagementClusterList", statuses, func() error {
+			if len(statuses) == 0 {
+				a.Say("no embedded management clusters")
 			}
-			return a.PrintDocument("EmbeddedManagementClusterList", statuses, func() error {
-				if len(statuses) == 0 {
-					a.Say("no embedded management clusters")
-				}
-				return view.Instances(a.Out, statuses)
-			})
-		},
-	}
+			return view.Instances(a.Out, statuses)
+		})
+	})
 	cmd.Flags().BoolVarP(&ofUser, "all", "A", false, "show all embedded management clusters of this user")
 	return cmd
 }

@@ -52,15 +52,6 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Live plans the upgrade of a live cluster to the file.
-func (f *Flags) Live(ctx context.Context, a *cli.App) (*lifecycle.Service, lifecycle.Upgrade, error) {
-	spec, err := a.ReadSpec(f.File)
-	if err != nil {
-		return nil, lifecycle.Upgrade{}, err
-	}
-	return Live(ctx, a, spec, f.UpgradeOptions)
-}
-
 // Live plans the upgrade of a live cluster to a spec.
 func Live(ctx context.Context, a *cli.App, spec lifecycle.Spec, o lifecycle.UpgradeOptions) (*lifecycle.Service, lifecycle.Upgrade, error) {
 	// What the file alone proves wrong is said before a management cluster is asked.
@@ -99,18 +90,13 @@ type upgradeOptions struct {
 
 func upgrade(a *cli.App) *cobra.Command {
 	o := upgradeOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "upgrade -f FILE",
-		Short: "Show what 'upgrade cluster' would do, step by step; nothing is changed",
-		Args:  cli.NoArgs,
-		RunE: a.Within(0, func(ctx context.Context, _ []string) error {
-			changes, err := o.run(ctx)
-			if o.detailedExitCode {
-				return failure.Differs(changes, err, 2, 1) // as terraform's -detailed-exitcode
-			}
-			return err
-		}),
-	}
+	cmd := cli.Command("upgrade -f FILE", "Show what 'upgrade cluster' would do, step by step; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
+		changes, err := o.run(ctx)
+		if o.detailedExitCode {
+			return failure.Differs(changes, err, 2, 1) // as terraform's -detailed-exitcode
+		}
+		return err
+	}))
 	cli.AddFiles(cmd, &o.files)
 	a.AddOutput(cmd.Flags(), output.Formats{output.Text, output.JSON, output.YAML, output.Markdown}, "; markdown is for the comment on a pull request", "")
 	o.addScope(cmd)
@@ -171,7 +157,11 @@ func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 	if o.From != "" {
 		return o.Between(ctx, o.App)
 	}
-	service, u, err := o.Live(ctx, o.App)
+	spec, err := o.ReadSpec(o.File)
+	if err != nil {
+		return lifecycle.Upgrade{}, err
+	}
+	service, u, err := Live(ctx, o.App, spec, o.UpgradeOptions)
 	if err != nil {
 		return u, err
 	}
@@ -185,4 +175,31 @@ func save(file string, p plan.Plan) error {
 		return err
 	}
 	return files.Save(file, append(data, '\n'))
+}
+
+func clusterClass(a *cli.App) *cobra.Command {
+	var file string
+	cmd := cli.Command("clusterclass -f FILE", "Show what applying a ClusterClass would do to the clusters that use it; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
+		p, err := planClass(ctx, a, file)
+		if err != nil {
+			return err
+		}
+		return a.Print(p, func() error { return a.Style(a.Out).ClassPlan(a.Out, p) })
+	}))
+	cli.AddFile(cmd, &file, "file with the ClusterClass and its new templates; - is standard input")
+	return cmd
+}
+
+// planClass asks the management cluster what a class would make of its
+// clusters.
+func planClass(ctx context.Context, a *cli.App, file string) (plan.ClassPlan, error) {
+	f, err := a.ReadClass(file)
+	if err != nil {
+		return plan.ClassPlan{}, err
+	}
+	service, err := a.Service(ctx)
+	if err != nil {
+		return plan.ClassPlan{}, err
+	}
+	return service.PlanClusterClass(ctx, f)
 }

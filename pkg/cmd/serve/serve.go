@@ -25,12 +25,7 @@ type options struct {
 // New returns the command serve.
 func New(a *cli.App) *cobra.Command {
 	o := options{App: a}
-	cmd := &cobra.Command{
-		Use:   "runtime-extension",
-		Short: "Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed",
-		Args:  cli.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	cmd := cli.Command("runtime-extension", "Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed", func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) })
 	flags := cmd.Flags()
 	flags.StringVar(&o.Host, "host", "127.0.0.1", "address to listen on; 0.0.0.0 for all addresses of this machine")
 	flags.IntVar(&o.Port, "port", 9443, "port to listen on, for HTTPS")

@@ -29,12 +29,7 @@ type command struct {
 // New returns the command upgrade.
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
-	cmd := &cobra.Command{
-		Use:   "cluster -f FILE | --plan FILE",
-		Short: "Upgrade a cluster to what its file describes, step by step, and wait until it is done",
-		Args:  cli.NoArgs,
-		RunE:  a.Within(0, c.run),
-	}
+	cmd := cli.Command("cluster -f FILE | --plan FILE", "Upgrade a cluster to what its file describes, step by step, and wait until it is done", a.Within(0, c.run))
 	c.Flags.AddTo(cmd)
 	cmd.Flags().StringVar(&c.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
 	c.Options.AddTo(a, cmd)
@@ -116,10 +111,8 @@ func (o *Options) Check(files ...string) error {
 	if o.Interactive && slices.Contains(files, "-") {
 		return usage.Errorf("--interactive reads your answer from standard input, so the file cannot come from there: name it with -f FILE")
 	}
-	for _, name := range o.Skip {
-		if !slices.Contains(lifecycle.Preflights(), name) {
-			return usage.Errorf("--skip-preflight: there is no check %q; the checks are %s", name, strings.Join(lifecycle.Preflights(), ", "))
-		}
+	if err := lifecycle.CheckPreflights(o.Skip); err != nil {
+		return usage.Errorf("--skip-preflight: %w", err)
 	}
 	return nil
 }

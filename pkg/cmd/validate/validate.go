@@ -14,37 +14,21 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
+	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 // New returns the command validate.
 func New(a *cli.App) *cobra.Command {
 	var o plan.Flags
-	cmd := &cobra.Command{
-		Use:         "validate -f FILE",
-		Annotations: map[string]string{"callable": ""},
-		Short:       "Check a file as 'create cluster' does, without a management cluster",
-		Args:        cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, versions, steps, err := validated(cmd.Context(), a, o)
-			if err != nil {
-				return err
-			}
-			a.SayReferences(config)
-			return a.PrintDocument("ClusterVersions", versions, func() error {
-				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", input.FileName(o.File), config.Cluster.Metadata.Name, versions.ControlPlane)
-				for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
-					line += fmt.Sprintf(", %s %s", group.Name, versions.WorkerNodeGroups[group.Name])
-				}
-				if o.From != "" {
-					line += fmt.Sprintf("; steps from %s: %d", input.FileName(o.From), steps)
-				}
-				if class := config.Cluster.Spec.ClusterClass; class != nil {
-					line += "; not checked against ClusterClass " + class.Name
-				}
-				return a.Write(line + "\n")
-			})
-		},
-	}
+	cmd := cli.Command("validate -f FILE", "Check a file as 'create cluster' does, without a management cluster", func(cmd *cobra.Command, _ []string) error {
+		config, valid, err := validated(cmd.Context(), a, o)
+		if err != nil {
+			return err
+		}
+		a.SayReferences(config)
+		return a.PrintDocument("ClusterVersions", valid.Versions, func() error { return valid.Write(a.Out) })
+	})
+	cmd.Annotations = map[string]string{"callable": ""}
 	cli.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: check also that it can be upgraded from there")
 	cmd.AddCommand(upgradePlan(a))
@@ -53,60 +37,41 @@ func New(a *cli.App) *cobra.Command {
 
 // validated is the valid spec of a file; with --from also one that the cluster
 // of the other file can be upgraded to, in so many steps.
-func validated(ctx context.Context, a *cli.App, o plan.Flags) (*v1alpha1.Config, v1alpha1.ClusterVersions, int, error) {
+func validated(ctx context.Context, a *cli.App, o plan.Flags) (*v1alpha1.Config, view.Valid, error) {
 	if o.From != "" {
 		u, err := o.Between(ctx, a)
-		return u.Config(), u.Versions(), len(u.Plan.Steps), err
+		if err != nil {
+			return nil, view.Valid{}, err
+		}
+		return u.Config(), view.Valid{File: input.FileName(o.File), From: input.FileName(o.From), Steps: len(u.Plan.Steps), Cluster: u.Config().Cluster, Versions: u.Versions()}, nil
 	}
 	_, resolved, err := a.ValidSpec(o.File)
-	return resolved.Config, resolved.Versions, 0, err
+	if err != nil {
+		return nil, view.Valid{}, err
+	}
+	return resolved.Config, view.Valid{File: input.FileName(o.File), Cluster: resolved.Config.Cluster, Versions: resolved.Versions}, nil
 }
 
 func upgradePlan(a *cli.App) *cobra.Command {
 	var file string
 	var asked upgradeplan.Exchange
-	cmd := &cobra.Command{
-		Use:   "upgrade-plan -f FILE",
-		Short: "Check the answer of a runtime extension to GenerateUpgradePlan as Cluster API does",
-		Args:  cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			exchange, err := readExchange(a, file, asked)
-			if err != nil {
-				return err
-			}
-			var errs []error
-			for _, problem := range upgradeplan.Check(exchange) {
-				errs = append(errs, fmt.Errorf("%s: %w", input.FileName(file), problem))
-			}
-			if err := errors.Join(errs...); err != nil {
-				return usage.Wrap(err)
-			}
-			return a.Result("%s: the plan is valid: %s", input.FileName(file), exchange)
-		},
-	}
+	cmd := cli.Command("upgrade-plan -f FILE", "Check the answer of a runtime extension to GenerateUpgradePlan as Cluster API does", func(*cobra.Command, []string) error {
+		exchange, err := a.ReadExchange(file, asked)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, problem := range upgradeplan.Check(exchange) {
+			errs = append(errs, fmt.Errorf("%s: %w", input.FileName(file), problem))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return usage.Wrap(err)
+		}
+		return a.Result("%s: the plan is valid: %s", input.FileName(file), exchange)
+	})
 	cli.AddFile(cmd, &file, "file with the response; - is standard input")
 	cmd.Flags().StringVar(&asked.FromControlPlane, "control-plane", "", "version of the control plane in the request, overriding the file's")
 	cmd.Flags().StringVar(&asked.FromWorkers, "workers", "", "oldest version of the workers in the request, overriding the file's")
 	cmd.Flags().StringVar(&asked.To, "target", "", "version to upgrade to in the request, overriding the file's")
 	return cmd
-}
-
-// readExchange reads a response, and the request where it is in the file. What the
-// flags say comes first.
-func readExchange(a *cli.App, file string, flags upgradeplan.Exchange) (upgradeplan.Exchange, error) {
-	if file == "" {
-		return flags, usage.Errorf("-f FILE is required: the file with the GenerateUpgradePlanResponse")
-	}
-	data, err := a.ReadFile("the response", "-f names the file with the GenerateUpgradePlanResponse, and - is standard input", file)
-	if err != nil {
-		return flags, err
-	}
-	exchange, err := upgradeplan.ReadExchange(data, flags)
-	if errors.Is(err, upgradeplan.ErrNoRequest) {
-		err = fmt.Errorf("%w: give --control-plane and --target, and --workers where there are some, or add the GenerateUpgradePlanRequest to the file", err)
-	}
-	if err != nil {
-		return flags, usage.Errorf("%s: %w", input.FileName(file), err)
-	}
-	return exchange, nil
 }

@@ -19,20 +19,15 @@ type info struct {
 
 // New returns the command version; where version is empty, it is that of the module.
 func New(a *cli.App, version string) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Show the version of clusterctl-x",
-		Args:  cli.NoArgs,
-
-		PersistentPreRunE: a.WithoutSettings,
-		RunE: func(*cobra.Command, []string) error {
-			info := info{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-			if build, ok := debug.ReadBuildInfo(); ok && info.Version == "" {
-				info.Version = build.Main.Version
-			}
-			return a.PrintDocument("Version", info, func() error {
-				return a.Write(fmt.Sprintf("clusterctl-x %s, %s, %s\n", info.Version, info.Go, info.Platform))
-			})
-		},
-	}
+	cmd := cli.Command("version", "Show the version of clusterctl-x", func(*cobra.Command, []string) error {
+		info := info{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+		if build, ok := debug.ReadBuildInfo(); ok && info.Version == "" {
+			info.Version = build.Main.Version
+		}
+		return a.PrintDocument("Version", info, func() error {
+			return a.Write(fmt.Sprintf("clusterctl-x %s, %s, %s\n", info.Version, info.Go, info.Platform))
+		})
+	})
+	cmd.PersistentPreRunE = a.WithoutSettings
+	return cmd
 }

@@ -48,21 +48,7 @@ func run(ctx context.Context, a *cli.App, service *lifecycle.Service, key types.
 	case err != nil:
 		return err
 	}
-	return a.Result("%s", watched(seen, key, time.Since(began).Round(time.Second)))
-}
-
-// watched says what was seen of a cluster in the end.
-func watched(w lifecycle.Watched, key types.NamespacedName, after time.Duration) string {
-	switch {
-	case w.Gone:
-		return fmt.Sprintf("cluster %s is gone", key)
-	case w.Unknown != nil:
-		return fmt.Sprintf("cluster %s is at %s after %s; it is unknown whether its spec asks for more: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
-	case !w.Left.Empty():
-		return fmt.Sprintf("cluster %s is at %s after %s, and no run takes the next step (%s): run 'clusterctl-x upgrade cluster' to continue", key, w.Cluster.ControlPlane.Version, after, w.Left.Steps[0])
-	default:
-		return fmt.Sprintf("cluster %s is at %s and matches its spec, after %s", key, w.Cluster.ControlPlane.Version, after)
-	}
+	return a.Result("%s", view.Watched(seen).End(key, time.Since(began).Round(time.Second)))
 }
 
 // Waiting is what UntilReady waits for.

@@ -1,0 +1,36 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+)
+
+// Watched is what was seen of a cluster at last.
+type Watched struct {
+	Cluster state.Cluster
+	// Gone is true where the cluster does not exist.
+	Gone bool
+	// Left are the steps that are left.
+	Left plan.Plan
+	// Unknown is why the steps that are left cannot be told.
+	Unknown error
+}
+
+// End says on one line how watching the cluster ended.
+func (w Watched) End(key types.NamespacedName, after time.Duration) string {
+	switch {
+	case w.Gone:
+		return fmt.Sprintf("cluster %s is gone", key)
+	case w.Unknown != nil:
+		return fmt.Sprintf("cluster %s is at %s after %s; it is unknown whether its spec asks for more: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
+	case !w.Left.Empty():
+		return fmt.Sprintf("cluster %s is at %s after %s, and no run takes the next step (%s): run 'clusterctl-x upgrade cluster' to continue", key, w.Cluster.ControlPlane.Version, after, w.Left.Steps[0])
+	default:
+		return fmt.Sprintf("cluster %s is at %s and matches its spec, after %s", key, w.Cluster.ControlPlane.Version, after)
+	}
+}
