@@ -18,20 +18,16 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
-// Options are the flags that all commands share.
-type Options struct {
-	// DefaultNamespace is that of the environment or the configuration file.
-	DefaultNamespace string
-	Timeout          time.Duration
-	Verbosity        int
-}
-
 // App is what commands work with.
 type App struct {
 	terminal.Terminal
 	*output.Printer
 	input.Reader
-	Options Options
+	// DefaultNamespace is that of the environment or the configuration file.
+	DefaultNamespace string
+	// Timeout is that of the whole command, and Verbosity that of the log of the libraries.
+	Timeout   time.Duration
+	Verbosity int
 	// Management is the management cluster that the flags mean.
 	Management connection.Choice
 	// Lossy is Out for those who drop the errors of what they write.
@@ -55,7 +51,6 @@ const (
 
 // AddFlags adds the flags that all commands share.
 func (a *App) AddFlags(flags *pflag.FlagSet) {
-	o := &a.Options
 	flags.StringVar(&a.Management.Kubeconfig.Path, "kubeconfig", "", "path of the kubeconfig of the management cluster")
 	flags.StringVar(&a.Management.Kubeconfig.Context, "context", "", "context of the kubeconfig")
 	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace of the cluster (default: the file's, else the kubeconfig's, else default)")
@@ -64,11 +59,11 @@ func (a *App) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.Bundles, "bundles", "", "file with versions bundles to add to the built-in ones; an entry replaces the built-in one of the same version")
 	flags.BoolVar(&a.ReplaceBundles, replaceBundlesFlag, false, "use the versions bundles of --bundles alone, without the built-in ones")
 	flags.StringVar(&a.Providers, providersFlag, "", "directory with folders of infrastructure providers to add to the built-in ones; a folder replaces the built-in one of the same name")
-	flags.DurationVar(&o.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
+	flags.DurationVar(&a.Timeout, "timeout", 0, "timeout of the whole command; 0 means the command's default")
 	a.AddOutput(flags, output.Formats{output.Text, output.JSON, output.YAML}, "; long commands write one JSON event per line", "")
 	flags.StringVar(&a.Color, "color", terminal.Auto, "colour: auto, always or never")
 	flags.BoolVar(&a.Quiet, "quiet", false, "show no progress")
-	flags.IntVarP(&o.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
+	flags.IntVarP(&a.Verbosity, "v", "v", 0, "verbosity of the debug log on stderr, 0 to 9")
 }
 
 // Within returns what runs a command within --timeout, or the default of the command; 0
@@ -77,7 +72,7 @@ func (a *App) Within(byDefault time.Duration, run func(ctx context.Context, args
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, cancel := context.WithCancel(cmd.Context())
 		defer cancel()
-		if timeout := cmp.Or(a.Options.Timeout, byDefault); timeout != 0 {
+		if timeout := cmp.Or(a.Timeout, byDefault); timeout != 0 {
 			ctx, cancel = context.WithTimeoutCause(ctx, timeout, management.ErrTimeout)
 			defer cancel()
 		}
@@ -92,7 +87,7 @@ func (a *App) NamespaceOffline() string { return a.NamespaceOr("default") }
 // NamespaceOr is the namespace of the flag, else that of the environment or the
 // configuration file, else the last one.
 func (a *App) NamespaceOr(otherwise string) string {
-	return cmp.Or(a.Namespace, a.Options.DefaultNamespace, otherwise)
+	return cmp.Or(a.Namespace, a.DefaultNamespace, otherwise)
 }
 
 // Progress shows what happens to a cluster: on stderr for people, on stdout

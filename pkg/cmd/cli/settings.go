@@ -41,7 +41,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 	}
 	places, errs := set.Fill(cmd.Flags(), func(name, value string) error {
 		if name == "namespace" { // the flag contradicts a file, and a default does not
-			a.Options.DefaultNamespace = value
+			a.DefaultNamespace = value
 			return nil
 		}
 		return cmd.Flags().Set(name, value)
@@ -49,7 +49,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 	if err := errors.Join(append(errs, a.checkOptions(cmd, places)...)...); err != nil {
 		return usage.Wrap(err)
 	}
-	return logs.SetUp(a.Options.Verbosity)
+	return logs.SetUp(a.Verbosity)
 }
 
 // WithoutSettings checks the flags of a command that the environment and the
@@ -85,7 +85,7 @@ func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error
 	if err := a.checkOutput(cmd); err != nil {
 		errs = append(errs, err)
 	}
-	if namespace := cmp.Or(a.Namespace, a.Options.DefaultNamespace); namespace != "" {
+	if namespace := cmp.Or(a.Namespace, a.DefaultNamespace); namespace != "" {
 		for _, problem := range utilvalidation.IsDNS1123Label(namespace) {
 			wrong("namespace", "is %q: %s", namespace, problem)
 		}
@@ -93,10 +93,10 @@ func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error
 	if a.ReplaceBundles && a.Bundles == "" {
 		wrong(replaceBundlesFlag, "needs --bundles FILE: the bundles to use instead")
 	}
-	if a.Options.Timeout < 0 {
+	if a.Timeout < 0 {
 		wrong("timeout", "must not be negative")
 	}
-	if v := a.Options.Verbosity; v < 0 || v > 9 {
+	if v := a.Verbosity; v < 0 || v > 9 {
 		wrong("v", "must be 0 to 9, not %d", v)
 	}
 	return errs

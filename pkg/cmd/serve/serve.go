@@ -57,7 +57,7 @@ func (o *options) run(ctx context.Context) error {
 	server := runtimeextension.Registered{
 		Options: runtimeextension.Options{
 			Host: o.Host, Port: o.Port, CertDir: dir, ClientCA: o.ClientCA, HealthAddress: o.HealthAddress,
-			Releases: runtimeextension.ReleasesOf(known, bundles), Log: logs.Structured(o.Err, o.Format, o.Options.Verbosity),
+			Releases: runtimeextension.ReleasesOf(known, bundles), Log: logs.Structured(o.Err, o.Format, o.Verbosity),
 		},
 		Versions: len(bundles.Versions()), Config: o.Config, Authority: authority,
 	}
