@@ -38,8 +38,9 @@ func (r renderer) clusterObject(topology *topologySpec, infrastructure schema.Gr
 		ManagementCluster, Pods, Services string
 		Topology                          *topologySpec
 		Infrastructure                    schema.GroupKind
+		APIServerPort                     v1alpha1.Port
 	}{
-		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology, infrastructure,
+		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology, infrastructure, r.apiServerPort(),
 	})
 }
 

@@ -26,7 +26,7 @@ func (r renderer) infrastructure(name string) infrastructureData {
 // infrastructureObjects returns the infrastructure cluster, and the further objects of the
 // provider.
 func (r renderer) infrastructureObjects() (templater.Object, []templater.Object, error) {
-	cluster, err := r.render(providers.InfrastructureTemplate, r.infrastructure(r.cluster()))
+	cluster, err := r.infrastructureCluster()
 	if err != nil || !r.Provider.Has(providers.ResourcesTemplate) {
 		return cluster, nil, err
 	}
@@ -46,6 +46,23 @@ func (r renderer) infrastructureObjects() (templater.Object, []templater.Object,
 		resources = append(resources, resource)
 	}
 	return cluster, resources, nil
+}
+
+// infrastructureCluster returns the infrastructure cluster, with the endpoint of the spec
+// where Cluster API's contract has it.
+func (r renderer) infrastructureCluster() (templater.Object, error) {
+	text, err := r.templates.Render(providers.InfrastructureTemplate, r.infrastructure(r.cluster()))
+	if err != nil {
+		return templater.Object{}, err
+	}
+	if text, err = r.withEndpoint(text); err != nil {
+		return templater.Object{}, err
+	}
+	object, err := r.checker.Decode(text)
+	if err != nil {
+		return templater.Object{}, fmt.Errorf("%s: %w", providers.InfrastructureTemplate, err)
+	}
+	return object, nil
 }
 
 // controlPlaneAnnotations returns annotations of the control plane object.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,7 +26,8 @@ const Kind = "Provider"
 const (
 	providerFile = "provider.yaml"
 	// InfrastructureTemplate renders the infrastructure cluster. Its data are Name, Cluster,
-	// Namespace, and Datacenter, the fields of the provider's document.
+	// Namespace, Datacenter, the fields of the provider's document. An endpoint of the
+	// spec is put into it where Cluster API's contract has it.
 	InfrastructureTemplate = "infrastructure-cluster.yaml.tmpl"
 	// MachineTemplate renders the machine template of a part. Its data are those of
 	// InfrastructureTemplate, ControlPlane, Machine, the fields of the document that
@@ -79,12 +81,27 @@ type Spec struct {
 	// NodeImages is true where machines are made from the node images that the versions
 	// bundles have under the name of the provider.
 	NodeImages bool `json:"nodeImages,omitempty"`
+	// Endpoint says who decides where the API server is reached.
+	Endpoint EndpointSource `json:"endpoint,omitempty"`
 	// Images is the field of the documents that describe machines which lists, by
 	// kubernetesVersion, what machines of a version are made from. Where a document has
 	// no such list, its machines are the same for every version.
 	Images string   `json:"images,omitempty"`
 	Node   NodeSpec `json:"node,omitzero"`
 }
+
+// EndpointSource says who decides where the API server of a cluster is reached.
+type EndpointSource string
+
+// Sources of endpoints.
+const (
+	// EndpointOfProvider is one that the infrastructure provider chooses.
+	EndpointOfProvider EndpointSource = "Provider"
+	// EndpointOfSpec is one that the spec must give.
+	EndpointOfSpec EndpointSource = "Spec"
+	// EndpointOfEither is one that the spec may give.
+	EndpointOfEither EndpointSource = "Either"
+)
 
 // Document is a kind of document of the provider in a cluster spec. Its schema is in a file
 // of the folder.
@@ -214,6 +231,9 @@ func (d document) validate(name string) field.ErrorList {
 	spec := field.NewPath("spec")
 	if d.Spec.Images != "" && d.Spec.Machine.Kind == "" {
 		errs = append(errs, field.Forbidden(spec.Child("images"), "is a field of documents that describe machines, and spec.machine names no kind; name it, or remove this"))
+	}
+	if sources := []EndpointSource{"", EndpointOfProvider, EndpointOfSpec, EndpointOfEither}; !slices.Contains(sources, d.Spec.Endpoint) {
+		errs = append(errs, field.NotSupported(spec.Child("endpoint"), d.Spec.Endpoint, sources[1:]))
 	}
 	if d.Spec.Datacenter.Kind == "" {
 		errs = append(errs, field.Required(spec.Child("datacenter", "kind"), "the kind of the provider's document, such as ExampleDatacenterConfig"))

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // maxStackedMembers is the largest number of members that etcd's authors recommend.
@@ -15,9 +16,10 @@ const maxStackedMembers = 7
 // maxFailureDomain is the length of the name that Cluster API's machines can hold.
 const maxFailureDomain = 256
 
-func controlPlane(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
+func controlPlane(cluster *v1alpha1.Cluster, known providers.Set, path *field.Path) field.ErrorList {
 	config := cluster.Spec.ControlPlaneConfiguration
 	return slices.Concat(
+		endpoint(cluster, known, path),
 		controlPlaneCount(config.Replicas(), cluster.Spec.ExternalEtcdConfiguration, path.Child("count")),
 		labels(config.Labels, path.Child("labels")),
 		taints(config.Taints, path.Child("taints")),

@@ -60,7 +60,6 @@ func TestFieldsThatAskForNothing(t *testing.T) {
 	for _, test := range []struct{ rule, value, refused string }{
 		{"Cluster.spec.packages", "{disable: true}", "{disable: false}"},
 		{"Cluster.spec.packages", "{disable: true, controller: {env: [a]}}", "{controller: {env: [a]}}"},
-		{controlPlane + "skipLoadBalancerDeployment", "false", "true"},
 		{controlPlane + "skipAdmissionForSystemResources", "false", "true"},
 		{controlPlane + "skipAdmissionForSystemResources", "false", `"false"`},
 	} {

@@ -129,9 +129,7 @@ var fieldRules = map[string]fieldRule{ //nolint:gochecknoglobals // a constant
 
 	"Cluster.spec.externalEtcdConfiguration.machineGroupRef": otherProvider("no provider here makes machines for etcd; remove it"),
 
-	"Cluster.spec.controlPlaneConfiguration.endpoint":                        otherProvider("the development providers choose the endpoint themselves; remove it"),
 	"Cluster.spec.controlPlaneConfiguration.skipAdmissionForSystemResources": neverUnless(off, "only the API server of EKS Distro can do this; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.skipLoadBalancerDeployment":      neverUnless(off, "no load balancer is deployed on the control plane's machines; remove it"),
 
 	"Cluster.spec.controlPlaneConfiguration.taints.timeAdded":     harmless("Kubernetes sets it; ignored"),
 	"Cluster.spec.workerNodeGroupConfigurations.taints.timeAdded": harmless("Kubernetes sets it; ignored"),
