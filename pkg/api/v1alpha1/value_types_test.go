@@ -269,7 +269,7 @@ func TestEndpointHostPort(t *testing.T) {
 	t.Parallel()
 	type hostPort struct {
 		host string
-		port Port
+		port v1alpha1.Port
 	}
 	for text, want := range map[string]hostPort{
 		"10.0.0.5":             {"10.0.0.5", 6443},
@@ -280,7 +280,7 @@ func TestEndpointHostPort(t *testing.T) {
 		"api.example.com:8443": {"api.example.com", 8443},
 		"api.example.com:none": {"api.example.com:none", 6443},
 	} {
-		host, port := Endpoint{Host: text}.HostPort()
+		host, port := v1alpha1.Endpoint{Host: text}.HostPort()
 		if got := (hostPort{host, port}); got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
