@@ -86,9 +86,33 @@ type Spec struct {
 	// Images is the field of the documents that describe machines which lists, by
 	// kubernetesVersion, what machines of a version are made from. Where a document has
 	// no such list, its machines are the same for every version.
-	Images string   `json:"images,omitempty"`
-	Node   NodeSpec `json:"node,omitzero"`
+	Images string `json:"images,omitempty"`
+	// Image is the field of these documents that has the same for the versions that the
+	// spec asks for, so that the list need have the others only: those that an upgrade
+	// passes.
+	Image string `json:"image,omitempty"`
+	// ImageName is how the name of an image tells its version; nil where it does not.
+	ImageName *ImageName `json:"imageName,omitempty"`
+	Node      NodeSpec   `json:"node,omitzero"`
 }
+
+// ImageName is where the name of an image is that contains the minor of Kubernetes.
+type ImageName struct {
+	// Path of the name below the field that Image names; empty where that is the name. An
+	// image without the name is not checked.
+	Path string `json:"path,omitempty"`
+	// Mismatch says what a name without the minor is: an Error or a Warning.
+	Mismatch Severity `json:"mismatch"`
+}
+
+// Severity of a finding.
+type Severity string
+
+// Severities of findings.
+const (
+	SeverityError   Severity = "Error"
+	SeverityWarning Severity = "Warning"
+)
 
 // EndpointSource says who decides where the API server of a cluster is reached.
 type EndpointSource string
@@ -232,6 +256,7 @@ func (d document) validate(name string) field.ErrorList {
 	if d.Spec.Images != "" && d.Spec.Machine.Kind == "" {
 		errs = append(errs, field.Forbidden(spec.Child("images"), "is a field of documents that describe machines, and spec.machine names no kind; name it, or remove this"))
 	}
+	errs = append(errs, d.Spec.validateImage(spec)...)
 	if sources := []EndpointSource{"", EndpointOfProvider, EndpointOfSpec, EndpointOfEither}; !slices.Contains(sources, d.Spec.Endpoint) {
 		errs = append(errs, field.NotSupported(spec.Child("endpoint"), d.Spec.Endpoint, sources[1:]))
 	}
@@ -246,6 +271,24 @@ func (d document) validate(name string) field.ErrorList {
 		if reasons := validation.IsDNS1123Label(arg.Name); len(reasons) > 0 {
 			errs = append(errs, field.Invalid(args.Index(i).Child("name"), arg.Name, "must be the name of an argument without dashes before it, such as node-ip"))
 		}
+	}
+	return errs
+}
+
+// validateImage returns what is wrong with how images of single versions are found.
+func (s Spec) validateImage(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.Image != "" && s.Images == "" {
+		errs = append(errs, field.Required(path.Child("images"), "the field that lists the images of versions besides those of the spec, since spec.image is given"))
+	}
+	if s.ImageName == nil {
+		return errs
+	}
+	if s.Image == "" {
+		errs = append(errs, field.Required(path.Child("image"), "the field that the name is in, since spec.imageName is given"))
+	}
+	if severities := []Severity{SeverityError, SeverityWarning}; !slices.Contains(severities, s.ImageName.Mismatch) {
+		errs = append(errs, field.NotSupported(path.Child("imageName", "mismatch"), s.ImageName.Mismatch, severities))
 	}
 	return errs
 }

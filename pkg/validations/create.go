@@ -47,6 +47,11 @@ func Create(config *v1alpha1.Config, known providers.Set, bundles *versionsbundl
 		config.LocateWarnings(v1alpha1.AWSIamKind, AWSIamWarnings(config.AWSIam)),
 	)
 	resolved := Resolved{Config: config, Provider: provider, Versions: versions, Set: set}
+	if len(problems) == 0 {
+		wrong, doubtful := mismatchedImages(resolved)
+		problems, warnings = wrong, append(warnings, doubtful...)
+		resolved.Config = resolved.withImages()
+	}
 	if running.ControlPlane.IsZero() && len(problems) == 0 { // else the plan says what it needs
 		problems = imageProblems(resolved)
 	}

@@ -47,6 +47,12 @@ func (c *Config) LocateIn(document *InfrastructureConfig, errs field.ErrorList) 
 	return c.Locate(document.document, errs)
 }
 
+// LocateWarningsIn returns warnings about the document of an infrastructure provider with
+// their places in the file.
+func (c *Config) LocateWarningsIn(document *InfrastructureConfig, warnings []strictyaml.Warning) []strictyaml.Warning {
+	return c.LocateWarnings(document.document, warnings)
+}
+
 // Unread reports whether the value at a path of the document of a kind, or one
 // that contains it, is in the file and could not be read.
 func (c *Config) Unread(kind, path string) bool { return c.documents[kind].Unread(path) }
