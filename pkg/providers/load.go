@@ -131,6 +131,23 @@ const (
 // of the folder.
 type Document struct {
 	Kind string `json:"kind"`
+	// Fields are answers to fields that the schema does not have.
+	Fields []v1alpha1.FieldAnswer `json:"fields,omitempty"`
+}
+
+// validate returns what is wrong with the answers of a document at a path.
+func (d Document) validate(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, answer := range d.Fields {
+		at := path.Child("fields").Index(i)
+		if answer.Path == "" {
+			errs = append(errs, field.Required(at.Child("path"), "the path of the field below spec, without the indices of lists"))
+		}
+		if (answer.Error == "") == (answer.Warning == "") {
+			errs = append(errs, field.Invalid(at, answer.Path, "must have an error or a warning, and not both"))
+		}
+	}
+	return errs
 }
 
 // Infrastructure are the kinds of the provider's objects.
@@ -256,6 +273,8 @@ func (d document) validate(name string) field.ErrorList {
 	if d.Spec.Images != "" && d.Spec.Machine.Kind == "" {
 		errs = append(errs, field.Forbidden(spec.Child("images"), "is a field of documents that describe machines, and spec.machine names no kind; name it, or remove this"))
 	}
+	errs = append(errs, d.Spec.Datacenter.validate(spec.Child("datacenter"))...)
+	errs = append(errs, d.Spec.Machine.validate(spec.Child("machine"))...)
 	errs = append(errs, d.Spec.validateImage(spec)...)
 	if sources := []EndpointSource{"", EndpointOfProvider, EndpointOfSpec, EndpointOfEither}; !slices.Contains(sources, d.Spec.Endpoint) {
 		errs = append(errs, field.NotSupported(spec.Child("endpoint"), d.Spec.Endpoint, sources[1:]))

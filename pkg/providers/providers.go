@@ -191,7 +191,11 @@ func (s Set) Kinds() v1alpha1.InfrastructureKinds {
 	kinds := v1alpha1.InfrastructureKinds{}
 	for name, provider := range s {
 		for _, kind := range provider.kinds() {
-			kinds[kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.mustSchema(kind), Machines: kind == provider.Spec.Machine.Kind}
+			document := provider.Spec.Datacenter
+			if kind == provider.Spec.Machine.Kind {
+				document = provider.Spec.Machine
+			}
+			kinds[kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.mustSchema(kind), Machines: kind == provider.Spec.Machine.Kind, Answers: document.Fields}
 		}
 	}
 	return kinds

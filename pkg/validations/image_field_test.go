@@ -116,11 +116,11 @@ func TestImagesOfRunningMachines(t *testing.T) {
 		spec   string
 		want   []plan.Finding
 	}{
-		"one between":        {decode("1.32", "{image: {name: a-1.32}}"), "{image: {name: a-1.34}}", missing("v1.33.2", "1.33", "the control plane")},
-		"listed":             {decode("1.32", "{image: {name: a-1.32}}"), `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}]}`, nil},
-		"of a list before":   {decode("1.32", `{images: [{kubernetesVersion: "1.32", image: {name: a-1.32}}]}`), `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}]}`, nil},
-		"not known":          {nil, `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}, {kubernetesVersion: "1.32", image: {name: a-1.32}}]}`, nil},
-		"none before":        {decode("1.32", "{}"), `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}]}`, missing("v1.32.1", "1.32", "the control plane, group a")},
+		"one between":      {decode("1.32", "{image: {name: a-1.32}}"), "{image: {name: a-1.34}}", missing("v1.33.2", "1.33", "the control plane")},
+		"listed":           {decode("1.32", "{image: {name: a-1.32}}"), `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}]}`, nil},
+		"of a list before": {decode("1.32", `{images: [{kubernetesVersion: "1.32", image: {name: a-1.32}}]}`), `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}]}`, nil},
+		"not known":        {nil, `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}, {kubernetesVersion: "1.32", image: {name: a-1.32}}]}`, nil},
+		"none before":      {decode("1.32", "{}"), `{image: {name: a-1.34}, images: [{kubernetesVersion: "1.33", image: {name: a-1.33}}]}`, missing("v1.32.1", "1.32", "the control plane, group a")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -126,6 +126,10 @@ func (d *decoder) document(node *yaml.Node) {
 		d.config.Warnings = append(d.config.Warnings, strictyaml.Warning{File: d.file, Line: header.KindLine, Path: "kind", Text: text})
 		return
 	}
+	if text, idle := idleKinds()[kind]; idle {
+		d.config.Warnings = append(d.config.Warnings, strictyaml.Warning{File: d.file, Line: header.KindLine, Path: "kind", Text: text})
+		return
+	}
 	if problems := strictyaml.CheckHeader(d.file, node, d.supported()); len(problems) > 0 {
 		d.unread = true
 		if provider, of := d.otherProviderOf(kind); of {
@@ -156,7 +160,7 @@ func (d *decoder) document(node *yaml.Node) {
 
 // read reads a document into a pointer to a struct.
 func (d *decoder) read(kind string, node *yaml.Node, header strictyaml.Header, into any) {
-	result := strictyaml.Read(d.file, node, into, readOptions(header))
+	result := strictyaml.Read(d.file, node, into, d.readOptions(header))
 	d.config.documents[kind] = result.Document
 	d.problems = append(d.problems, result.Problems...)
 	d.ofProvider = append(d.ofProvider, result.SetAside...)
@@ -183,7 +187,12 @@ func (d *decoder) readInfrastructure(node *yaml.Node, header strictyaml.Header, 
 	read := infrastructureDocument{Spec: strictyaml.Described{Schema: schema}}
 	d.read(document, node, header, &read)
 	config, errs := read.config(document)
-	d.problems = append(d.problems, d.config.Locate(document, errs)...)
+	for _, problem := range d.config.Locate(document, errs) {
+		if problem.Err.Type == field.ErrorTypeForbidden { // by a rule of the schema
+			strictyaml.Lead(problem.Err)
+		}
+		d.problems = append(d.problems, problem)
+	}
 	return config
 }
 
@@ -196,8 +205,8 @@ func (d *decoder) supported() strictyaml.Supported {
 
 // readOptions returns how a document is read. Names of fields in a document of EKS
 // Anywhere may have any case, as there.
-func readOptions(header strictyaml.Header) strictyaml.Options {
-	rules := ruleBook{kind: header.Kind}
+func (d *decoder) readOptions(header strictyaml.Header) strictyaml.Options {
+	rules := ruleBook{kind: header.Kind, answers: d.infrastructure[header.Kind].Answers}
 	var options strictyaml.Options
 	if header.APIVersion == APIVersionEKSA {
 		rules.anyCase = true
