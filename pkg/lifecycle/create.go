@@ -81,7 +81,7 @@ func (s *Service) PlanCreation(ctx context.Context, spec Spec) (Creation, error)
 	if n.objects, err = r.newObjects(ctx); err != nil {
 		return n, err
 	}
-	n.Missing, err = s.missingReferences(ctx, n.resolved.Config, n.Key.Namespace)
+	n.Missing, err = s.missingReferences(ctx, n.resolved, n.Key.Namespace)
 	return n, err
 }
 

@@ -49,6 +49,10 @@ const (
 	// ResourcesTemplate renders further objects, separated by lines of three dashes. Its
 	// data are those of InfrastructureTemplate. It may be missing.
 	ResourcesTemplate = "resources.yaml.tmpl"
+	// ReferencesTemplate renders a list of the Secrets and ConfigMaps that a cluster needs
+	// and the user makes: References of package manifests. Its data are those of
+	// InfrastructureTemplate. It may be missing.
+	ReferencesTemplate = "references.yaml.tmpl"
 	// SampleTemplate renders the provider's documents in a file to start from, which names
 	// the machines of the control plane "control-plane", and those of its group "workers".
 	// Its data are Name and Version of the cluster.

@@ -29,7 +29,9 @@ func New(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.SayReferences(config)
+			if err := a.SayReferences(config); err != nil {
+				return err
+			}
 			return a.Print(cli.Document("ClusterVersions", versions), func() error {
 				line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", cli.FileName(o.File), config.Cluster.Metadata.Name, versions.ControlPlane)
 				for _, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
