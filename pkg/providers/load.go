@@ -31,8 +31,9 @@ const (
 	InfrastructureTemplate = "infrastructure-cluster.yaml.tmpl"
 	// MachineTemplate renders the machine template of a part. Its data are those of
 	// InfrastructureTemplate, ControlPlane, Machine, the fields of the document that
-	// describes the machines, NodeImage of the versions bundles, and Image, the entry of
-	// the document's list of images.
+	// describes the machines, NodeImage of the versions bundles, Image, the entry of
+	// the document's list of images, and FailureDomain, the entry of the list of failure
+	// domains, which is empty where the part has none.
 	MachineTemplate = "machine-template.yaml.tmpl"
 	// DatacenterSchema is the schema of the spec of the provider's document, in the form
 	// of that of a CustomResourceDefinition.
@@ -49,6 +50,11 @@ const (
 	// ResourcesTemplate renders further objects, separated by lines of three dashes. Its
 	// data are those of InfrastructureTemplate. It may be missing.
 	ResourcesTemplate = "resources.yaml.tmpl"
+	// FailureDomainTemplate renders, as text in YAML, the name by which Cluster API knows a failure domain. Its
+	// data are those of InfrastructureTemplate and FailureDomain, the entry of the list of
+	// failure domains. Without it that is the name of the entry; where it renders nothing the
+	// infrastructure chooses.
+	FailureDomainTemplate = "failure-domain.yaml.tmpl"
 	// ReferencesTemplate renders a list of the Secrets and ConfigMaps that a cluster needs
 	// and the user makes: References of package manifests. Its data are those of
 	// InfrastructureTemplate. It may be missing.
@@ -97,7 +103,13 @@ type Spec struct {
 	Image string `json:"image,omitempty"`
 	// ImageName is how the name of an image tells its version; nil where it does not.
 	ImageName *ImageName `json:"imageName,omitempty"`
-	Node      NodeSpec   `json:"node,omitzero"`
+	// FailureDomains is the field of the provider's document that lists failure domains,
+	// each with a name; the machines of a group can be in these only.
+	FailureDomains string `json:"failureDomains,omitempty"`
+	// Spread is the field of a failure domain that names groups: each of them becomes one
+	// group in each failure domain that names it, called GROUP-DOMAIN.
+	Spread string   `json:"spread,omitempty"`
+	Node   NodeSpec `json:"node,omitzero"`
 }
 
 // ImageName is where the name of an image is that contains the minor of Kubernetes.
@@ -279,6 +291,9 @@ func (d document) validate(name string) field.ErrorList {
 	}
 	errs = append(errs, d.Spec.Datacenter.validate(spec.Child("datacenter"))...)
 	errs = append(errs, d.Spec.Machine.validate(spec.Child("machine"))...)
+	if d.Spec.Spread != "" && d.Spec.FailureDomains == "" {
+		errs = append(errs, field.Required(spec.Child("failureDomains"), "the field that lists failure domains, since spec.spread is given"))
+	}
 	errs = append(errs, d.Spec.validateImage(spec)...)
 	if sources := []EndpointSource{"", EndpointOfProvider, EndpointOfSpec, EndpointOfEither}; !slices.Contains(sources, d.Spec.Endpoint) {
 		errs = append(errs, field.NotSupported(spec.Child("endpoint"), d.Spec.Endpoint, sources[1:]))

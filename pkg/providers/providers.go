@@ -203,5 +203,9 @@ func (s Set) Kinds() v1alpha1.InfrastructureKinds {
 
 // Decode reads a cluster spec that may have documents of these providers.
 func (s Set) Decode(file string, data []byte) *v1alpha1.Config {
-	return v1alpha1.Decode(file, data, s.Kinds())
+	config := v1alpha1.Decode(file, data, s.Kinds())
+	if config.Cluster == nil {
+		return config
+	}
+	return s.Of(config.Cluster).spread(config)
 }

@@ -31,7 +31,7 @@ func Create(config *v1alpha1.Config, known providers.Set, bundles *versionsbundl
 		return Resolved{Warnings: config.Warnings}, config.Problems.OrNil()
 	}
 	provider := known.Of(config.Cluster)
-	errs := Spec(config.Cluster, known)
+	errs := append(Spec(config.Cluster, known), unknownFailureDomains(config, provider)...)
 	needs := Needs(config, provider)
 	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running, needs)
 	errs = append(errs, unresolved...)

@@ -106,6 +106,25 @@ func failureDomains(names []string, path *field.Path) field.ErrorList {
 	return nil
 }
 
+// unknownFailureDomains returns the failure domains of groups that the provider's document
+// does not have.
+func unknownFailureDomains(config *v1alpha1.Config, provider providers.Provider) field.ErrorList {
+	names, listed := provider.FailureDomains(config.Datacenter)
+	if !listed {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		for j, name := range group.FailureDomains {
+			if !slices.Contains(names, name) {
+				path := field.NewPath("spec", "workerNodeGroupConfigurations").Index(i).Child("failureDomains").Index(j)
+				errs = append(errs, field.Invalid(path, name, fmt.Sprintf("spec.%s of the %s has no failure domain of this name; add it there, or correct the name", provider.Spec.FailureDomains, config.Cluster.Spec.DatacenterRef.Kind)))
+			}
+		}
+	}
+	return errs
+}
+
 func machineDeletion(config v1alpha1.MachineDeletion, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		seconds(config.NodeDrainTimeout, path.Child("nodeDrainTimeout")),

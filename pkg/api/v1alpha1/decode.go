@@ -31,6 +31,9 @@ type Config struct {
 
 	// documents by kind, those of machines by kind and name.
 	documents map[string]strictyaml.Document
+	// origins are the indices in the file of the worker node groups, where these are not
+	// those of the file.
+	origins []int
 }
 
 // Locate returns errors about the document of a kind with their places in the file.
@@ -38,7 +41,7 @@ type Config struct {
 // Problems has.
 func (c *Config) Locate(kind string, errs field.ErrorList) strictyaml.Problems {
 	document := c.documents[kind]
-	return document.Locate(document.OmitUnread(errs))
+	return document.Locate(document.OmitUnread(c.inFile(kind, errs)))
 }
 
 // LocateIn returns errors about the document of an infrastructure provider with their
@@ -60,7 +63,7 @@ func (c *Config) Unread(kind, path string) bool { return c.documents[kind].Unrea
 // LocateWarnings returns warnings about the document of a kind with their places in
 // the file.
 func (c *Config) LocateWarnings(kind string, warnings []strictyaml.Warning) []strictyaml.Warning {
-	return c.documents[kind].LocateWarnings(warnings)
+	return c.documents[kind].LocateWarnings(c.warningsInFile(kind, warnings))
 }
 
 // documentKinds are the kinds that every file may hold, with their Go types.
