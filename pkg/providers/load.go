@@ -91,6 +91,9 @@ type Spec struct {
 	// NodeImages is true where machines are made from the node images that the versions
 	// bundles have under the name of the provider.
 	NodeImages bool `json:"nodeImages,omitempty"`
+	// BootstrapFailure is how a machine of the provider says that its bootstrap failed and is
+	// not tried again; nil where it does not.
+	BootstrapFailure *BootstrapFailure `json:"bootstrapFailure,omitempty"`
 	// Endpoint says who decides where the API server is reached.
 	Endpoint EndpointSource `json:"endpoint,omitempty"`
 	// Images is the field of the documents that describe machines which lists, by
@@ -129,6 +132,16 @@ const (
 	SeverityError   Severity = "Error"
 	SeverityWarning Severity = "Warning"
 )
+
+// BootstrapFailure is a condition of machines of the provider.
+type BootstrapFailure struct {
+	// Kind of the machines, in the API version of the provider's other objects.
+	Kind string `json:"kind"`
+	// Condition is the type of the condition.
+	Condition string `json:"condition"`
+	// Reason with which it is false.
+	Reason string `json:"reason"`
+}
 
 // EndpointSource says who decides where the API server of a cluster is reached.
 type EndpointSource string
@@ -295,6 +308,9 @@ func (d document) validate(name string) field.ErrorList {
 		errs = append(errs, field.Required(spec.Child("failureDomains"), "the field that lists failure domains, since spec.spread is given"))
 	}
 	errs = append(errs, d.Spec.validateImage(spec)...)
+	if d.Spec.BootstrapFailure != nil && d.Spec.Infrastructure == nil {
+		errs = append(errs, field.Required(spec.Child("infrastructure"), "the API version of the kind, since spec.bootstrapFailure is given"))
+	}
 	if sources := []EndpointSource{"", EndpointOfProvider, EndpointOfSpec, EndpointOfEither}; !slices.Contains(sources, d.Spec.Endpoint) {
 		errs = append(errs, field.NotSupported(spec.Child("endpoint"), d.Spec.Endpoint, sources[1:]))
 	}

@@ -12,8 +12,11 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -184,6 +187,21 @@ func (s Set) Datacenters() []string {
 	}
 	slices.Sort(kinds)
 	return kinds
+}
+
+// BootstrapFailures are how machines of these providers say that their bootstrap failed for
+// good.
+func (s Set) BootstrapFailures() []state.BootstrapFailure {
+	var failures []state.BootstrapFailure
+	for _, name := range s.Names() {
+		of := s[name].Spec
+		if of.BootstrapFailure == nil {
+			continue
+		}
+		kind := schema.FromAPIVersionAndKind(of.Infrastructure.APIVersion, of.BootstrapFailure.Kind)
+		failures = append(failures, state.BootstrapFailure{Kind: kind, Condition: of.BootstrapFailure.Condition, Reason: of.BootstrapFailure.Reason})
+	}
+	return failures
 }
 
 // Kinds are the kinds of the documents of all providers.

@@ -50,7 +50,7 @@ func allowed() map[string][]string {
 		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/upgradepath"},
 		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/templater", "pkg/versionsbundle"},
 		"pkg/plan":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/skew", "pkg/state", "pkg/upgradepath"},
-		"pkg/providers":           {"config", "pkg/api/v1alpha1", "pkg/strictyaml", "pkg/templater", "pkg/versionsbundle"},
+		"pkg/providers":           {"config", "pkg/api/v1alpha1", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/versionsbundle"},
 		"pkg/rbac":                {"config", "pkg/templater"},
 		"pkg/skew":                {"pkg/api/v1alpha1"},
 		"pkg/engine":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},

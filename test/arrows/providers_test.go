@@ -33,8 +33,6 @@ func providersInCode() map[string][]string {
 		"pkg/cmd/plan/clusterclass.go":     {"docker"},
 		"pkg/cmd/serve/serve.go":           {"docker"},
 		"pkg/lifecycle/standins.go":        {"docker"},
-		// Only a condition of the dev provider's machine says that its bootstrap failed.
-		"pkg/observe/failed.go": {"devmachine"},
 		// What tests carry out plans against.
 		"pkg/engine/enginetest/objects.go": {"devmachine"},
 	}

@@ -115,7 +115,11 @@ func (a *App) Connect(ctx context.Context) (*Connection, error) {
 		return nil, Usage(err)
 	}
 	a.Say("management cluster: %s, %s", what, config.Host)
-	client, err := management.Connect(ctx, config, management.Options{})
+	known, err := a.ReadProviders()
+	if err != nil {
+		return nil, err
+	}
+	client, err := management.Connect(ctx, config, management.Options{BootstrapFailures: known.BootstrapFailures()})
 	if err != nil {
 		return nil, err
 	}
