@@ -1,0 +1,113 @@
+// Package randomspec makes random cluster specs for the infrastructure providers: documents
+// that follow from the schemas in their folders, and a small cluster around them.
+package randomspec
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+)
+
+// cluster is the name of the cluster and of its documents.
+const cluster = "random"
+
+// Generator makes specs for one provider.
+type Generator struct {
+	provider providers.Provider
+	kinds    v1alpha1.InfrastructureKinds
+	rules    map[string]*strictyaml.Schema
+}
+
+// New returns what makes specs for a provider. It may not be used by several goroutines.
+func New(provider providers.Provider) *Generator {
+	return &Generator{provider: provider, kinds: providers.Set{provider.Name: provider}.Kinds(), rules: map[string]*strictyaml.Schema{}}
+}
+
+// Spec is a cluster and the documents of its provider.
+type Spec struct {
+	// Version is the minor of Kubernetes.
+	Version string
+	// Datacenter and Machine are the specs of the documents; without a kind of documents
+	// that describe machines there is no Machine.
+	Datacenter, Machine map[string]any
+
+	provider providers.Provider
+}
+
+// Spec returns a spec that keeps the schemas. The same seed gives the same.
+func (g *Generator) Spec(seed uint64) (Spec, error) {
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0)), rules: g.rules}
+	spec := Spec{Version: fmt.Sprintf("1.%d", 31+d.IntN(6)), provider: g.provider}
+	var err error
+	if spec.Datacenter, err = g.document(d, g.provider.Spec.Datacenter.Kind); err != nil || g.provider.Spec.Machine.Kind == "" {
+		return spec, err
+	}
+	spec.Machine, err = g.document(d, g.provider.Spec.Machine.Kind)
+	spec.nameImage()
+	return spec, err
+}
+
+// document draws the spec of a document.
+func (g *Generator) document(d *draw, kind string) (map[string]any, error) {
+	value, err := d.value(g.kinds[kind].Schema().Definition(), kind+".spec")
+	if err != nil {
+		return nil, err
+	}
+	fields, _ := value.(map[string]any)
+	return fields, nil
+}
+
+// nameImage has one image be for the version of the cluster, where there are images.
+func (s Spec) nameImage() {
+	images, _ := s.Machine[s.provider.Spec.Images].([]any)
+	for i, entry := range images {
+		image := entry.(map[string]any)
+		switch {
+		case i == 0:
+			image["kubernetesVersion"] = s.Version
+		case image["kubernetesVersion"] == s.Version:
+			image["kubernetesVersion"] = "1.99" // a list has each version once
+		}
+	}
+}
+
+// YAML returns the file of the spec.
+func (s Spec) YAML() ([]byte, error) {
+	part := map[string]any{"count": 1}
+	group := map[string]any{"count": 1, "name": "md-0"}
+	documents := []map[string]any{nil, document(s.provider.Spec.Datacenter.Kind, s.Datacenter)}
+	if kind := s.provider.Spec.Machine.Kind; kind != "" {
+		ref := map[string]any{"kind": kind, "name": cluster}
+		part["machineGroupRef"], group["machineGroupRef"] = ref, ref
+		documents = append(documents, document(kind, s.Machine))
+	}
+	documents[0] = document(v1alpha1.ClusterKind, map[string]any{
+		"kubernetesVersion":             s.Version,
+		"controlPlaneConfiguration":     part,
+		"workerNodeGroupConfigurations": []any{group},
+		"clusterNetwork": map[string]any{
+			"pods":     map[string]any{"cidrBlocks": []any{"192.168.0.0/16"}},
+			"services": map[string]any{"cidrBlocks": []any{"10.96.0.0/12"}},
+		},
+		"datacenterRef": map[string]any{"kind": s.provider.Spec.Datacenter.Kind, "name": cluster},
+	})
+	texts := make([][]byte, len(documents))
+	for i, document := range documents {
+		text, err := yaml.Marshal(document)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = text
+	}
+	return bytes.Join(texts, []byte("---\n")), nil
+}
+
+func document(kind string, spec map[string]any) map[string]any {
+	return map[string]any{"apiVersion": v1alpha1.APIVersion, "kind": kind, "metadata": map[string]any{"name": cluster}, "spec": spec}
+}
