@@ -10,8 +10,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
+	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
+	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
 
 // cluster is the name of the cluster and of its documents.
@@ -110,4 +114,26 @@ func (s Spec) YAML() ([]byte, error) {
 
 func document(kind string, spec map[string]any) map[string]any {
 	return map[string]any{"apiVersion": v1alpha1.APIVersion, "kind": kind, "metadata": map[string]any{"name": cluster}, "spec": spec}
+}
+
+// Rendered is a valid spec with its objects.
+type Rendered struct {
+	validations.Resolved
+	Objects []templater.Object
+}
+
+// Render returns what 'generate manifests' makes of the spec, or why it is refused.
+func (s Spec) Render(bundles *versionsbundle.Bundles, namespace string) (of Rendered, refusal, err error) {
+	text, err := s.YAML()
+	if err != nil {
+		return Rendered{}, nil, err
+	}
+	resolved, refusal := validations.Create(providers.BuiltIn().Decode("cluster.yaml", text), providers.BuiltIn(), bundles, v1alpha1.ClusterVersions{})
+	if refusal != nil {
+		return Rendered{}, refusal, nil
+	}
+	objects, err := manifests.Render(manifests.Input{
+		Config: resolved.Config, Provider: resolved.Provider, Versions: resolved.Versions, Set: resolved.Set, Namespace: namespace, Downloads: bundles.Releases(),
+	})
+	return Rendered{resolved, objects.All()}, nil, err
 }

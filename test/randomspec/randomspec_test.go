@@ -12,9 +12,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
-	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
-	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 	"github.com/clusterctl-x/clusterctl-x/test/randomspec"
 )
@@ -107,22 +105,12 @@ func (r renderer) assertRendered(t *testing.T, seed uint64) (refusal error) {
 
 // render returns what becomes of a spec, or why it is refused.
 func (r renderer) render(spec randomspec.Spec) (of outcome, refusal, err error) {
-	text, err := spec.YAML()
-	if err != nil {
-		return outcome{}, nil, err
+	rendered, refusal, err := spec.Render(r.bundles, "default")
+	if refusal != nil || err != nil {
+		return outcome{}, refusal, err
 	}
-	resolved, refusal := validations.Create(providers.BuiltIn().Decode("cluster.yaml", text), providers.BuiltIn(), r.bundles, v1alpha1.ClusterVersions{})
-	if refusal != nil {
-		return outcome{}, refusal, nil
-	}
-	rendered, err := manifests.Render(manifests.Input{
-		Config: resolved.Config, Provider: resolved.Provider, Versions: resolved.Versions, Set: resolved.Set, Namespace: "default", Downloads: r.bundles.Releases(),
-	})
-	if err != nil {
-		return outcome{}, nil, err
-	}
-	of = outcome{config: resolved.Config, version: resolved.Versions.ControlPlane}
-	for _, object := range rendered.All() {
+	of = outcome{config: rendered.Config, version: rendered.Versions.ControlPlane}
+	for _, object := range rendered.Objects {
 		decoded, err := object.Unstructured()
 		if err != nil {
 			return outcome{}, nil, err
@@ -130,7 +118,7 @@ func (r renderer) render(spec randomspec.Spec) (of outcome, refusal, err error) 
 		of.objects = append(of.objects, decoded)
 		of.text += string(object.YAML)
 	}
-	of.text += fmt.Sprint(resolved.Warnings)
+	of.text += fmt.Sprint(rendered.Warnings)
 	return of, nil, nil
 }
 
