@@ -86,6 +86,7 @@ func tiers() map[tier]map[string]string {
 			"TestTwoInstances":                        "two embedded management clusters side by side",
 			"TestSimulator":                           "the simulator of infrastructure that other tests use, and a provider that is a folder of data and CRDs",
 			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
+			"TestAnyInfrastructure":                   "the generic kind with in-memory objects written by hand: create, upgrade and delete as provider inmemory",
 			"TestProviderLives":                       "providers aws and gcp: a refusal by a webhook, create, upgrade over four minors with images by version, one missing, delete",
 			"TestProviderWebhooks":                    "the kinds and webhooks of AWS and GCP: what they accept, fill in and refuse",
 			"TestPages":                               "README.md and the other pages of docs/tasks, followed literally",
