@@ -37,6 +37,8 @@ func New(provider providers.Provider) *Generator {
 type Spec struct {
 	// Version is the minor of Kubernetes.
 	Version string
+	// Endpoint is where the API server is reached; empty where the provider says that.
+	Endpoint string
 	// Datacenter and Machine are the specs of the documents; without a kind of documents
 	// that describe machines there is no Machine.
 	Datacenter, Machine map[string]any
@@ -48,12 +50,16 @@ type Spec struct {
 func (g *Generator) Spec(seed uint64) (Spec, error) {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0)), rules: g.rules}
 	spec := Spec{Version: fmt.Sprintf("1.%d", 31+d.IntN(6)), provider: g.provider}
+	if source := g.provider.Spec.Endpoint; source == providers.EndpointOfSpec || source == providers.EndpointOfEither && d.chance() {
+		spec.Endpoint = "10.0.0.5"
+	}
 	var err error
 	if spec.Datacenter, err = g.document(d, g.provider.Spec.Datacenter.Kind); err != nil || g.provider.Spec.Machine.Kind == "" {
 		return spec, err
 	}
-	spec.Machine, err = g.document(d, g.provider.Spec.Machine.Kind)
-	spec.nameImage()
+	if spec.Machine, err = g.document(d, g.provider.Spec.Machine.Kind); err == nil {
+		spec.nameImages(d)
+	}
 	return spec, err
 }
 
@@ -67,23 +73,53 @@ func (g *Generator) document(d *draw, kind string) (map[string]any, error) {
 	return fields, nil
 }
 
-// nameImage has one image be for the version of the cluster, where there are images.
-func (s Spec) nameImage() {
-	images, _ := s.Machine[s.provider.Spec.Images].([]any)
+// nameImages has one image of the list be for the version of the cluster, unless the document
+// has one for that besides, and names images after the versions that they are for.
+func (s Spec) nameImages(d *draw) {
+	of := s.provider.Spec
+	_, besides := s.Machine[of.Image]
+	images, _ := s.Machine[of.Images].([]any)
 	for i, entry := range images {
 		image := entry.(map[string]any)
 		switch {
-		case i == 0:
-			image["kubernetesVersion"] = s.Version
-		case image["kubernetesVersion"] == s.Version:
-			image["kubernetesVersion"] = "1.99" // a list has each version once
+		case i == 0 && !(besides && d.chance()):
+			image[versionField] = s.Version
+		case image[versionField] == s.Version:
+			image[versionField] = "1.99" // a list has each version once
 		}
+		version, _ := image[versionField].(string)
+		s.nameImage(image, version)
+	}
+	s.nameImage(s.Machine, s.Version)
+}
+
+// versionField of an entry of a list of images is the version that it is for.
+const versionField = "kubernetesVersion"
+
+// nameImage adds the minor of a version to the name of the image in some fields, where the
+// name tells it.
+func (s Spec) nameImage(fields map[string]any, version string) {
+	of := s.provider.Spec
+	asked, err := v1alpha1.ParseKubernetesVersion(version)
+	if of.ImageName == nil || err != nil {
+		return
+	}
+	at := of.Image
+	if of.ImageName.Path != "" {
+		fields, _ = fields[at].(map[string]any)
+		at = of.ImageName.Path
+	}
+	if name, is := fields[at].(string); is {
+		fields[at] = name + "-" + asked.Minor().String()
 	}
 }
 
 // YAML returns the file of the spec.
 func (s Spec) YAML() ([]byte, error) {
 	part := map[string]any{"count": 1}
+	if s.Endpoint != "" {
+		part["endpoint"] = map[string]any{"host": s.Endpoint}
+	}
 	group := map[string]any{"count": 1, "name": "md-0"}
 	documents := []map[string]any{nil, document(s.provider.Spec.Datacenter.Kind, s.Datacenter)}
 	if kind := s.provider.Spec.Machine.Kind; kind != "" {
@@ -128,7 +164,8 @@ func (s Spec) Render(bundles *versionsbundle.Bundles, namespace string) (of Rend
 	if err != nil {
 		return Rendered{}, nil, err
 	}
-	resolved, refusal := validations.Create(providers.BuiltIn().Decode("cluster.yaml", text), providers.BuiltIn(), bundles, v1alpha1.ClusterVersions{})
+	known := providers.Set{s.provider.Name: s.provider}
+	resolved, refusal := validations.Create(known.Decode("cluster.yaml", text), known, bundles, v1alpha1.ClusterVersions{})
 	if refusal != nil {
 		return Rendered{}, refusal, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,20 +38,82 @@ func TestRandomSpecs(t *testing.T) {
 	for name, provider := range providers.BuiltIn() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := renderer{generator: randomspec.New(provider), provider: provider, bundles: bundles}
-			refused := 0
-			for seed := uint64(1); seed <= accepted+uint64(refused); seed++ {
-				refusal := r.assertRendered(t, seed)
-				if refusal == nil {
-					continue
-				}
-				if refused++; refused > mostRefused {
-					t.Fatalf("seed %d: the %dth spec that was refused: %v", seed, refused, refusal)
-				}
-			}
-			t.Logf("%d accepted, %d refused", accepted, refused)
+			assertSpecs(t, provider, bundles)
 		})
 	}
+	t.Run("named images", func(t *testing.T) {
+		t.Parallel()
+		assertSpecs(t, namedImages(t), bundles)
+	})
+}
+
+// assertSpecs has as many specs of a provider rendered as must be accepted.
+func assertSpecs(t *testing.T, provider providers.Provider, bundles *versionsbundle.Bundles) {
+	t.Helper()
+	r := renderer{generator: randomspec.New(provider), provider: provider, bundles: bundles}
+	refused := 0
+	for seed := uint64(1); seed <= accepted+uint64(refused); seed++ {
+		refusal := r.assertRendered(t, seed)
+		if refusal == nil {
+			continue
+		}
+		if refused++; refused > mostRefused {
+			t.Fatalf("seed %d: the %dth spec that was refused: %v", seed, refused, refusal)
+		}
+	}
+	t.Logf("%d accepted, %d refused", accepted, refused)
+}
+
+// namedImages is a provider with what no other has: the endpoint is in the spec, the names of
+// images tell their versions, and few fields have the same place in the objects.
+func namedImages(t *testing.T) providers.Provider {
+	t.Helper()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	set, err := providers.Load("providers", fstest.MapFS{
+		"example/provider.yaml": file(`apiVersion: clusterctl-x.io/v1alpha1
+kind: Provider
+metadata: {name: example}
+spec:
+  datacenter: {kind: ExampleDatacenterConfig}
+  machine: {kind: ExampleMachineConfig}
+  infrastructure: {apiVersion: example.com/v1, cluster: ExampleCluster, machineTemplate: ExampleMachineTemplate}
+  endpoint: Spec
+  images: images
+  image: image
+  imageName: {path: name, mismatch: Error}
+`),
+		"example/datacenter.schema.yaml": file("{type: object, required: [insecure], properties: {insecure: {type: boolean}, size: {type: string, enum: [S, M, L], default: M}}}"),
+		"example/machine.schema.yaml": file(`type: object
+required: [image]
+properties:
+  image: &image {type: object, required: [name], properties: {name: {type: string, pattern: "^[-.a-z0-9]{3,30}$"}}}
+  images: {type: array, items: {type: object, required: [kubernetesVersion, image], properties: {kubernetesVersion: {type: string, format: kubernetes-version}, image: *image}}}
+  cpus: {type: integer, minimum: 1}
+`),
+		"example/infrastructure-cluster.yaml.tmpl": file(`apiVersion: example.com/v1
+kind: ExampleCluster
+metadata: {name: {{ quote .Cluster }}, namespace: {{ quote .Namespace }}}
+spec:
+  tls: {{ not .Datacenter.insecure }}
+  shape: {{ quote .Datacenter.size }}
+`),
+		"example/machine-template.yaml.tmpl": file(`apiVersion: example.com/v1
+kind: ExampleMachineTemplate
+metadata: {name: {{ quote .Name }}, namespace: {{ quote .Namespace }}}
+spec:
+  template:
+    spec:
+      image: {{ quote .Image.image.name }}
+{{- with index .Machine "cpus" }}
+      cores: {{ . }}
+{{- end }}
+`),
+		"example/sample.yaml.tmpl": file(""),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set["example"]
 }
 
 // renderer reads and renders the specs of one provider.
@@ -95,7 +158,7 @@ func (r renderer) assertRendered(t *testing.T, seed uint64) (refusal error) {
 			t.Errorf("seed %d: %s (-written +read):\n%s", seed, machine.Kind, diff)
 		}
 		fields := r.withImage(machine, first.version)
-		lost = slices.Concat(lost, r.lost(t, spec, first, machine.Kind, fields, "KubeadmControlPlane"), r.lost(t, spec, first, machine.Kind, fields, "MachineDeployment"))
+		lost = append(lost, r.lost(t, spec, first, machine.Kind, fields, "KubeadmControlPlane", "MachineDeployment")...)
 	}
 	if len(lost) > 0 {
 		t.Fatalf("seed %d: values that do not act:\n%s\n%s", seed, strings.Join(lost, "\n"), yamlOf(t, spec))
@@ -143,26 +206,31 @@ func (r renderer) withImage(machine *v1alpha1.InfrastructureConfig, version v1al
 	delete(fields, r.provider.Spec.Images)
 	image, _ := r.provider.Image(machine, version)
 	images, _ := machine.Complete[r.provider.Spec.Images].([]any)
+	written, _ := machine.Spec[r.provider.Spec.Images].([]any)
 	for i, entry := range images {
-		if cmp.Equal(entry, any(image)) {
+		switch {
+		case !cmp.Equal(entry, any(image)):
+		case i < len(written):
 			maps.Copy(fields, fieldsOf(image, r.provider.Spec.Images, i))
+		default: // it comes from the field for the versions of the spec
+			maps.Copy(fields, fieldsOf(image))
 		}
 	}
 	delete(fields, "kubernetesVersion")
 	return fields
 }
 
-// lost returns which fields of a document act nowhere. Most are in the object of the
-// infrastructure that an object of a kind refers to, as they are.
-func (r renderer) lost(t *testing.T, spec randomspec.Spec, of outcome, document string, fields map[string]field, referrer string) []string {
+// lost returns which values of a document act nowhere. Most fields are as they are in the
+// objects of the infrastructure that the objects of some kinds refer to.
+func (r renderer) lost(t *testing.T, spec randomspec.Spec, of outcome, document string, fields map[string]field, referrers ...string) []string {
 	t.Helper()
-	carried := of.infrastructure(t, referrer)
 	var lost []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if got, is := carried[name]; is {
-			if diff := cmp.Diff(fields[name].value, got); diff != "" {
-				lost = append(lost, fmt.Sprintf("%s.spec.%s (-document +%s):\n%s", document, name, referrer, diff))
-			}
+		carried := func(referrer string) bool {
+			got, is := of.infrastructure(t, referrer)[name]
+			return is && cmp.Equal(fields[name].value, got)
+		}
+		if !slices.ContainsFunc(referrers, func(referrer string) bool { return !carried(referrer) }) {
 			continue
 		}
 		eachValue(fields[name].value, fields[name].place, func(place []any, value any) {
