@@ -56,7 +56,7 @@ type Connection struct {
 }
 
 // Connect finds the management cluster and reports which it is.
-func (c *Choice) Connect(ctx context.Context) (*Connection, error) {
+func (c *Choice) Connect(ctx context.Context, options management.Options) (*Connection, error) {
 	certificates, err := c.certificates()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (c *Choice) Connect(ctx context.Context) (*Connection, error) {
 		return nil, usage.Wrap(err)
 	}
 	c.Report("management cluster: %s, %s", what, config.Host)
-	client, err := management.Connect(ctx, config, management.Options{})
+	client, err := management.Connect(ctx, config, options)
 	if err != nil {
 		return nil, err
 	}

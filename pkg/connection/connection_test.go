@@ -53,7 +53,7 @@ func TestRefused(t *testing.T) {
 				test.prepare(t, instance)
 			}
 			c := connection.Choice{Kind: test.kind, InstanceName: test.instance, Report: unexpected(t)}
-			_, err := c.Connect(t.Context())
+			_, err := c.Connect(t.Context(), management.Options{})
 			if diff := cmp.Diff(test.want, fmt.Sprint(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
@@ -119,7 +119,7 @@ func TestCertificates(t *testing.T) {
 		"no file": {none, none, fmt.Sprintf("reading the client certificate for runtime extensions from %s and %s: open %s: no such file or directory; --runtime-extension-client-cert-file and --runtime-extension-client-key-file name PEM files that belong together", none, none, none)},
 	} {
 		c := connection.Choice{Kind: connection.Auto, InstanceName: "default", CertificateFile: test.certificate, KeyFile: test.key, Report: unexpected(t)}
-		_, err := c.Connect(t.Context())
+		_, err := c.Connect(t.Context(), management.Options{})
 		if diff := cmp.Diff(test.want, fmt.Sprint(err)); diff != "" {
 			t.Errorf("%s: error (-want +got):\n%s", name, diff)
 		}

@@ -81,7 +81,10 @@ func (s *Service) PlanCreation(ctx context.Context, spec Spec) (Creation, error)
 	if n.objects, err = r.newObjects(ctx); err != nil {
 		return n, err
 	}
-	n.Missing, err = s.missingReferences(ctx, n.resolved.Config, n.Key.Namespace)
+	if err := s.client.CheckKinds(ctx, n.objects); err != nil {
+		return n, err
+	}
+	n.Missing, err = s.missingReferences(ctx, n.resolved, n.Key.Namespace)
 	return n, err
 }
 

@@ -110,6 +110,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if err := validations.Update(resolved, from.start.Floor(), from.before); err != nil {
 		return Upgrade{}, err
 	}
+	resolved = resolved.Running(from.before, from.start.Versions())
 	cluster := resolved.Config.Cluster
 	r := request{spec: s, scope: scope{o.Scope}, resolved: resolved, from: from, namespace: cmp.Or(cluster.Metadata.Namespace, from.namespace)}
 	in := s.planInput(resolved, from.start)

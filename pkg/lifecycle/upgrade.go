@@ -172,7 +172,7 @@ func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) 
 		return err
 	}
 	s.warnUnkept(ctx, p.from.state)
-	missing, err := s.missingReferences(ctx, p.resolved.Config, p.Key.Namespace)
+	missing, err := s.missingReferences(ctx, p.resolved, p.Key.Namespace)
 	switch {
 	case err != nil:
 		return err

@@ -17,7 +17,7 @@ import (
 
 // Observe returns the state of a cluster, and false if there is none.
 func (c *Client) Observe(ctx context.Context, key client.ObjectKey) (state.Cluster, bool, error) {
-	cluster, _, err := observe.Cluster(ctx, c.Client, c.Client, key)
+	cluster, _, err := observe.Cluster(ctx, c.Client, c.Client, key, c.options.BootstrapFailures...)
 	if apierrors.IsNotFound(err) {
 		return state.Cluster{}, false, nil
 	}
@@ -33,7 +33,7 @@ type Filter = observe.Filter
 // Clusters returns the states of the clusters that a filter chooses, sorted by namespace
 // and name.
 func (c *Client) Clusters(ctx context.Context, filter Filter) ([]state.Cluster, error) {
-	clusters, _, err := observe.Clusters(ctx, c.Client, c.Client, filter)
+	clusters, _, err := observe.Clusters(ctx, c.Client, c.Client, filter, c.options.BootstrapFailures...)
 	if err != nil {
 		return nil, c.explain(ctx, fmt.Errorf("listing clusters: %w", err))
 	}

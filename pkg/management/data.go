@@ -17,6 +17,8 @@ import (
 type Data struct {
 	Type string   // of a Secret
 	Keys []string // sorted
+	// Owners of the object.
+	Owners []metav1.OwnerReference
 }
 
 // Data returns what a Secret or ConfigMap has, and whether it exists.
@@ -38,5 +40,5 @@ func (c *Client) Data(ctx context.Context, kind string, key client.ObjectKey) (D
 	if err != nil {
 		return Data{}, true, fmt.Errorf("reading %s %s: %w", kind, key, err)
 	}
-	return Data{Type: secretType, Keys: slices.Sorted(maps.Keys(data))}, true, nil
+	return Data{Type: secretType, Keys: slices.Sorted(maps.Keys(data)), Owners: object.GetOwnerReferences()}, true, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 // explain adds the remedy to errors that have one, and the kind of error that
@@ -17,6 +18,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	var dial *net.OpError
 	var transport *url.Error
 	var locked *LockedError
+	var unknown *meta.NoKindMatchError
 	switch {
 	case err == nil:
 		return nil
@@ -32,6 +34,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return interrupted{}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("interrupted while %w (%w); run the same command again to continue", err, context.Canceled)
+	case errors.As(err, &unknown):
+		return &RefusedError{Check: checkMissingKind, Reason: c.missingKind(unknown)}
 	case apierrors.IsForbidden(err):
 		return &RefusedError{Check: "privileges", Reason: fmt.Sprintf("%v; give the user of this kubeconfig the privileges of 'clusterctl-x generate rbac', or use another kubeconfig", err)}
 	case apierrors.IsUnauthorized(err):

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // Defaults of Options.
@@ -45,6 +47,10 @@ type Options struct {
 	// RetryBackoff are the pauses between these requests. By default they double from 50 ms
 	// to 2 s.
 	RetryBackoff wait.Backoff
+
+	// BootstrapFailures are how machines of infrastructure providers say that their
+	// bootstrap failed for good: those of providers.Set.
+	BootstrapFailures []state.BootstrapFailure
 }
 
 // withDefaults returns the options with the defaults of what is zero.

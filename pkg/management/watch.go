@@ -68,7 +68,7 @@ func (c *Client) WatchClusters(ctx context.Context, filter Filter, seen func([]s
 		return unlessEnded(ctx, err)
 	}
 	return c.follow(ctx, "clusters", c.cacheOptionsOf(filter), func(ctx context.Context, informers client.Reader) (glance, error) {
-		clusters, unwatched, err := observe.Clusters(ctx, informers, c.Client, filter)
+		clusters, unwatched, err := observe.Clusters(ctx, informers, c.Client, filter, c.options.BootstrapFailures...)
 		if err != nil {
 			return glance{}, c.explain(ctx, fmt.Errorf("watching clusters: %w", err))
 		}
@@ -137,7 +137,7 @@ func (v verdict) wake(of clock.Clock) <-chan time.Time {
 
 // look returns the cluster as it is now, and when to look again at what is not watched.
 func (c *Client) look(ctx context.Context, informers client.Reader, key client.ObjectKey) (state.Cluster, bool, <-chan time.Time, error) {
-	now, unwatched, err := observe.Cluster(ctx, informers, c.Client, key)
+	now, unwatched, err := observe.Cluster(ctx, informers, c.Client, key, c.options.BootstrapFailures...)
 	if apierrors.IsNotFound(err) {
 		return state.Cluster{}, false, nil, nil
 	}

@@ -154,6 +154,7 @@ func templateFiles(t *testing.T) map[string]string {
 func TestStringsEnterTemplatesThroughQuote(t *testing.T) {
 	t.Parallel()
 	unquoted := map[string][]string{
+		"templates/cluster.yaml.tmpl":           {"{{.}}"},         // a port
 		"templates/control-plane.yaml.tmpl":     {"{{.Replicas}}"}, // an int
 		"templates/worker-node-group.yaml.tmpl": {"{{.Replicas}}"}, // an int
 		// The whole of these is decoded as YAML.

@@ -38,8 +38,9 @@ func (r renderer) clusterObject(topology *topologySpec, infrastructure schema.Gr
 		ManagementCluster, Pods, Services string
 		Topology                          *topologySpec
 		Infrastructure                    schema.GroupKind
+		APIServerPort                     v1alpha1.Port
 	}{
-		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology, infrastructure,
+		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology, infrastructure, r.apiServerPort(),
 	})
 }
 
@@ -67,11 +68,12 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 		return nil, fmt.Errorf("no release of %s for the control plane", r.Versions.ControlPlane)
 	}
 	name := r.cluster() + "-" + v1alpha1.ControlPlaneName
-	machine, err := r.machineTemplate(name, true, config.MachineGroupRef, release)
+	part := machinePart{controlPlane: true, ref: config.MachineGroupRef}
+	machine, err := r.machineTemplate(name, part, release)
 	if err != nil {
 		return nil, err
 	}
-	kubeadm, err := r.completeKubeadm(r.machineData(machine.Name, true, config.MachineGroupRef, release), config.MachineGroupRef, release, renderer.controlPlaneKubeadm)
+	kubeadm, err := r.completeKubeadm(r.machineData(machine.Name, part, release), config.MachineGroupRef, release, renderer.controlPlaneKubeadm)
 	if err != nil {
 		return nil, err
 	}

@@ -22,11 +22,15 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 		return nil, fmt.Errorf("no release of %s for group %s", r.Versions.WorkerNodeGroups[group.Name], group.Name)
 	}
 	name := r.cluster() + "-" + group.Name
-	machine, err := r.machineTemplate(name, false, group.MachineGroupRef, release)
+	machine, err := r.machineTemplate(name, machinePartOf(group), release)
 	if err != nil {
 		return nil, err
 	}
 	bootstrap, err := r.bootstrapTemplate(name, group, machine.Name, release)
+	if err != nil {
+		return nil, err
+	}
+	domain, err := r.failureDomain(group)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +50,7 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 		r.owner(name), group.Name, r.groupAnnotations(group, release.Version),
 		group.AutoscalingConfiguration != nil, group.Replicas(),
 		workerStrategy(group.UpgradeRolloutStrategy), caplabels.GetManagedLabels(group.Labels), group.Annotations,
-		release.Version.String(), bootstrap.Name, machine.Name, failureDomain(group), deletion(group.MachineDeletion), machine.Kind.GroupKind(),
+		release.Version.String(), bootstrap.Name, machine.Name, domain, deletion(group.MachineDeletion), machine.Kind.GroupKind(),
 	})
 	if err != nil {
 		return nil, err
@@ -58,7 +62,7 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 }
 
 func (r renderer) bootstrapTemplate(name string, group v1alpha1.WorkerNodeGroupConfiguration, machine string, release versionsbundle.Release) (templater.Object, error) {
-	data := r.machineData(machine, false, group.MachineGroupRef, release)
+	data := r.machineData(machine, machinePartOf(group), release)
 	kubeadm, err := r.completeKubeadm(data, group.MachineGroupRef, release, func(r renderer, release versionsbundle.Release) (bootstrapv1.KubeadmConfigSpec, error) {
 		return r.groupKubeadm(group, release)
 	})
@@ -115,6 +119,10 @@ func workerStrategy(strategy *v1alpha1.WorkerRolloutStrategy) *clusterv1.Machine
 			MaxUnavailable: machines(strategy.RollingUpdate.MaxUnavailable),
 		},
 	}
+}
+
+func machinePartOf(group v1alpha1.WorkerNodeGroupConfiguration) machinePart {
+	return machinePart{ref: group.MachineGroupRef, failureDomain: failureDomain(group)}
 }
 
 // failureDomain is empty where the infrastructure is to choose.

@@ -26,7 +26,7 @@ func (r renderer) infrastructure(name string) infrastructureData {
 // infrastructureObjects returns the infrastructure cluster, and the further objects of the
 // provider.
 func (r renderer) infrastructureObjects() (templater.Object, []templater.Object, error) {
-	cluster, err := r.render(providers.InfrastructureTemplate, r.infrastructure(r.cluster()))
+	cluster, err := r.infrastructureCluster()
 	if err != nil || !r.Provider.Has(providers.ResourcesTemplate) {
 		return cluster, nil, err
 	}
@@ -46,6 +46,23 @@ func (r renderer) infrastructureObjects() (templater.Object, []templater.Object,
 		resources = append(resources, resource)
 	}
 	return cluster, resources, nil
+}
+
+// infrastructureCluster returns the infrastructure cluster, with the endpoint of the spec
+// where Cluster API's contract has it.
+func (r renderer) infrastructureCluster() (templater.Object, error) {
+	text, err := r.templates.Render(providers.InfrastructureTemplate, r.infrastructure(r.cluster()))
+	if err != nil {
+		return templater.Object{}, err
+	}
+	if text, err = r.withEndpoint(text); err != nil {
+		return templater.Object{}, err
+	}
+	object, err := r.checker.Decode(text)
+	if err != nil {
+		return templater.Object{}, fmt.Errorf("%s: %w", providers.InfrastructureTemplate, err)
+	}
+	return object, nil
 }
 
 // controlPlaneAnnotations returns annotations of the control plane object.
@@ -76,23 +93,56 @@ type machineData struct {
 	NodeImage string
 	// Image is the entry of the document's list of images for the version.
 	Image map[string]any
+	// FailureDomain is the entry of the list of failure domains; empty where there is none.
+	FailureDomain map[string]any
 }
 
-func (r renderer) machineData(name string, controlPlane bool, ref *v1alpha1.Ref, release versionsbundle.Release) machineData {
+// machinePart is what the templates of a provider need to know of a part.
+type machinePart struct {
+	controlPlane bool
+	// ref names the document that describes the machines.
+	ref *v1alpha1.Ref
+	// failureDomain is the name of the one that the machines are in.
+	failureDomain string
+}
+
+func (r renderer) machineData(name string, of machinePart, release versionsbundle.Release) machineData {
 	m := machineData{
-		infrastructureData: r.infrastructure(name), ControlPlane: controlPlane, Version: release.Version.String(),
+		infrastructureData: r.infrastructure(name), ControlPlane: of.controlPlane, Version: release.Version.String(),
 		Machine: map[string]any{}, NodeImage: r.Provider.NodeImage(release), Image: map[string]any{},
+		FailureDomain: r.Provider.FailureDomain(r.Config.Datacenter, of.failureDomain),
 	}
-	if ref == nil {
+	if of.ref == nil {
 		return m
 	}
-	document := r.Config.Machines[*ref]
+	document := r.Config.Machines[*of.ref]
 	m.Machine = document.Complete
 	m.Image, _ = r.Provider.Image(document, release.Version) // validations and plans refuse what lacks one
 	return m
 }
 
 // machineTemplate renders the machine template of a part.
-func (r renderer) machineTemplate(ownerName string, controlPlane bool, ref *v1alpha1.Ref, release versionsbundle.Release) (templater.Object, error) {
-	return r.immutable(ownerName, providers.MachineTemplate, r.machineData(templater.Unnamed, controlPlane, ref, release))
+func (r renderer) machineTemplate(ownerName string, of machinePart, release versionsbundle.Release) (templater.Object, error) {
+	return r.immutable(ownerName, providers.MachineTemplate, r.machineData(templater.Unnamed, of, release))
+}
+
+// failureDomain returns the name by which Cluster API knows the failure domain of a group;
+// empty where the infrastructure is to choose.
+func (r renderer) failureDomain(group v1alpha1.WorkerNodeGroupConfiguration) (string, error) {
+	name := failureDomain(group)
+	if name == "" || !r.Provider.Has(providers.FailureDomainTemplate) {
+		return name, nil
+	}
+	text, err := r.templates.Render(providers.FailureDomainTemplate, struct {
+		infrastructureData
+		FailureDomain map[string]any
+	}{r.infrastructure(""), r.Provider.FailureDomain(r.Config.Datacenter, name)})
+	if err != nil {
+		return "", err
+	}
+	var known string
+	if err := yaml.UnmarshalStrict(text, &known); err != nil {
+		return "", fmt.Errorf("decoding what %s renders: %w", providers.FailureDomainTemplate, err)
+	}
+	return known, nil
 }

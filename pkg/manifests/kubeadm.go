@@ -58,6 +58,12 @@ func (r renderer) controlPlaneKubeadm(release versionsbundle.Release) (bootstrap
 		return spec, err
 	}
 	spec.Files = append(spec.Files, files...)
+	announcer, commands, err := r.announcer(release.Version)
+	if err != nil {
+		return spec, err
+	}
+	spec.Files = append(spec.Files, announcer...)
+	spec.PreKubeadmCommands = append(spec.PreKubeadmCommands, commands...)
 	spec.ClusterConfiguration = bootstrapv1.ClusterConfiguration{
 		ImageRepository: release.Images.KubeAPIServer.Repository(),
 		DNS:             bootstrapv1.DNS{ImageRepository: release.Images.CoreDNS.Repository(), ImageTag: release.Images.CoreDNS.Tag()},

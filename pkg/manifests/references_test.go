@@ -6,6 +6,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 func TestReferences(t *testing.T) {
@@ -58,7 +59,11 @@ func TestReferences(t *testing.T) {
 			t.Parallel()
 			config := test.config
 			config.Cluster = &v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: "prod", Namespace: "team"}, Spec: test.spec}
-			if diff := gocmp.Diff(test.want, References(&config)); diff != "" {
+			got, err := References(&config, providers.Provider{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(test.want, got); diff != "" {
 				t.Errorf("references (-want +got):\n%s", diff)
 			}
 		})

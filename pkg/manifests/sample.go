@@ -28,5 +28,9 @@ func Sample(name string, provider providers.Provider, bundles *versionsbundle.Bu
 		named
 		Provider, Kind, Machine, Documents string
 		Kindnetd                           bool
-	}{of, provider.Name, provider.Spec.Datacenter.Kind, provider.Spec.Machine.Kind, string(documents), provider.Spec.Kindnetd})
+		Endpoint, EndpointOptional         bool
+	}{
+		of, provider.Name, provider.Spec.Datacenter.Kind, provider.Spec.Machine.Kind, string(documents), provider.Spec.Kindnetd,
+		provider.Spec.Endpoint == providers.EndpointOfSpec || provider.Spec.Endpoint == providers.EndpointOfEither, provider.Spec.Endpoint == providers.EndpointOfEither,
+	})
 }

@@ -20,14 +20,15 @@ import (
 
 // Cluster returns the state of a cluster, and whether it has a control plane that watched
 // does not cover: one of another provider than kubeadm's. What Cluster API has a kind for
-// is read from watched, which may be a cache, and the rest from live. Where there is no
-// such cluster the error is a NotFound.
-func Cluster(ctx context.Context, watched client.Reader, live client.Client, key client.ObjectKey) (cluster state.Cluster, unwatched bool, err error) {
+// is read from watched, which may be a cache, and the rest from live: control planes of other
+// kinds, and which machines show one of the failures. Where there is no such cluster the
+// error is a NotFound.
+func Cluster(ctx context.Context, watched client.Reader, live client.Client, key client.ObjectKey, failures ...state.BootstrapFailure) (cluster state.Cluster, unwatched bool, err error) {
 	snapshot, err := read(ctx, watched, key)
 	if err != nil {
 		return state.Cluster{}, false, err
 	}
-	if err := snapshot.readRest(ctx, live); err != nil {
+	if err := snapshot.readRest(ctx, live, failures); err != nil {
 		return state.Cluster{}, false, err
 	}
 	return snapshot.state(), snapshot.other != nil, nil
@@ -51,15 +52,15 @@ func (f Filter) options() []client.ListOption {
 
 // Clusters returns the states of the clusters that a filter chooses, sorted by namespace
 // and name, and whether one of them has a control plane that watched does not cover.
-// watched and live are those of Cluster.
-func Clusters(ctx context.Context, watched client.Reader, live client.Client, filter Filter) (clusters []state.Cluster, unwatched bool, err error) {
+// watched, live and failures are those of Cluster.
+func Clusters(ctx context.Context, watched client.Reader, live client.Client, filter Filter, failures ...state.BootstrapFailure) (clusters []state.Cluster, unwatched bool, err error) {
 	snapshots, err := readAll(ctx, watched, filter)
 	if err != nil {
 		return nil, false, err
 	}
 	clusters = make([]state.Cluster, len(snapshots))
 	for i, snapshot := range snapshots {
-		if err := snapshot.readRest(ctx, live); err != nil {
+		if err := snapshot.readRest(ctx, live, failures); err != nil {
 			return nil, false, err
 		}
 		clusters[i] = snapshot.state()
@@ -86,8 +87,8 @@ type snapshot struct {
 }
 
 // readRest reads what the kinds of Cluster API do not say.
-func (s *snapshot) readRest(ctx context.Context, live client.Client) error {
-	return errors.Join(s.readOther(ctx, live), s.readFailed(ctx, live))
+func (s *snapshot) readRest(ctx context.Context, live client.Client, failures []state.BootstrapFailure) error {
+	return errors.Join(s.readOther(ctx, live), s.readFailed(ctx, live, failures))
 }
 
 // read reads the objects of one cluster. The error is NotFound if there is none.

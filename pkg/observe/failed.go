@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,30 +18,28 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// What Cluster API's docker backend says of a machine whose bootstrap commands failed.
-// It runs them once. Its Go package is in a module of its own, for tests.
-const (
-	bootstrapCompleted       = "BootstrapCompleted"
-	bootstrapCompletedFailed = "Failed"
-)
-
-func devMachine() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2", Kind: "DevMachine"}
-}
-
 // readFailed reads of the machines of a cluster whose infrastructure fails in its
 // bootstrap whether that is final, and whether a health check has them replaced.
-func (s *snapshot) readFailed(ctx context.Context, live client.Client) error {
-	if !slices.ContainsFunc(s.machines, bootstrapFails) {
+func (s *snapshot) readFailed(ctx context.Context, live client.Client, failures []state.BootstrapFailure) error {
+	for _, failure := range failures {
+		if err := s.readFailedOf(ctx, live, failure); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *snapshot) readFailedOf(ctx context.Context, live client.Client, failure state.BootstrapFailure) error {
+	if !slices.ContainsFunc(s.machines, func(machine clusterv1.Machine) bool { return mayBeOf(failure, machine) }) {
 		return nil
 	}
 	ofCluster := []client.ListOption{client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name}}
 	machines := &unstructured.UnstructuredList{}
-	machines.SetGroupVersionKind(devMachine().GroupVersion().WithKind(devMachine().Kind + "List"))
+	machines.SetGroupVersionKind(failure.Kind.GroupVersion().WithKind(failure.Kind.Kind + "List"))
 	if err := live.List(ctx, machines, ofCluster...); apierrors.IsForbidden(err) || meta.IsNoMatchError(err) {
 		return nil // the rest of the cluster can be seen all the same
 	} else if err != nil {
-		return fmt.Errorf("reading the DevMachines of cluster %s: %w", s.cluster.Name, err)
+		return fmt.Errorf("reading the %ss of cluster %s: %w", failure.Kind.Kind, s.cluster.Name, err)
 	}
 	var checks clusterv1.MachineHealthCheckList
 	if err := live.List(ctx, &checks, client.InNamespace(s.cluster.Namespace)); err != nil {
@@ -50,15 +47,17 @@ func (s *snapshot) readFailed(ctx context.Context, live client.Client) error {
 	}
 	failed := map[string]bool{}
 	for _, machine := range machines.Items {
-		condition, err := conditions.UnstructuredGet(&machine, bootstrapCompleted)
+		condition, err := conditions.UnstructuredGet(&machine, failure.Condition)
 		if err != nil {
-			return fmt.Errorf("reading DevMachine/%s: %w", machine.GetName(), err)
+			return fmt.Errorf("reading %s/%s: %w", failure.Kind.Kind, machine.GetName(), err)
 		}
-		failed[machine.GetName()] = condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == bootstrapCompletedFailed
+		failed[machine.GetName()] = condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == failure.Reason
 	}
-	s.failed = map[string]state.Failure{}
+	if s.failed == nil {
+		s.failed = map[string]state.Failure{}
+	}
 	for _, machine := range s.machines {
-		if !bootstrapFails(machine) || !failed[machine.Spec.InfrastructureRef.Name] {
+		if !mayBeOf(failure, machine) || !failed[machine.Spec.InfrastructureRef.Name] {
 			continue
 		}
 		s.failed[machine.Name] = state.Failed
@@ -69,11 +68,11 @@ func (s *snapshot) readFailed(ctx context.Context, live client.Client) error {
 	return nil
 }
 
-// bootstrapFails reports whether it is worth a request to ask for the machine's
-// infrastructure: the summary of its conditions names the bootstrap.
-func bootstrapFails(machine clusterv1.Machine) bool {
+// mayBeOf reports whether it is worth a request to ask for the machine's infrastructure: the
+// summary of its conditions names the one of the failure.
+func mayBeOf(f state.BootstrapFailure, machine clusterv1.Machine) bool {
 	ready := meta.FindStatusCondition(machine.Status.Conditions, clusterv1.MachineInfrastructureReadyCondition)
-	return machine.Spec.InfrastructureRef.GroupKind() == devMachine().GroupKind() && ready != nil && ready.Status != metav1.ConditionTrue && strings.Contains(ready.Message, bootstrapCompleted)
+	return machine.Spec.InfrastructureRef.GroupKind() == f.Kind.GroupKind() && ready != nil && ready.Status != metav1.ConditionTrue && strings.Contains(ready.Message, f.Condition)
 }
 
 // covered reports whether a health check of the cluster selects a machine.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -22,7 +23,7 @@ func TestReadFailed(t *testing.T) {
 	machine := func(name, kind, message string) clusterv1.Machine {
 		return clusterv1.Machine{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"group": name}},
-			Spec:       clusterv1.MachineSpec{ClusterName: "c", InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: devMachine().Group, Kind: kind, Name: "of-" + name}},
+			Spec:       clusterv1.MachineSpec{ClusterName: "c", InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: kind, Name: "of-" + name}},
 			Status:     clusterv1.MachineStatus{Conditions: []metav1.Condition{{Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionFalse, Message: message}}},
 		}
 	}
@@ -72,7 +73,7 @@ func TestReadFailed(t *testing.T) {
 				return nil
 			}})
 			s := snapshot{machines: test.machines}
-			if err := s.readFailed(t.Context(), c); err != nil {
+			if err := s.readFailed(t.Context(), c, []state.BootstrapFailure{{Kind: schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2", Kind: "DevMachine"}, Condition: "BootstrapCompleted", Reason: "Failed"}}); err != nil {
 				t.Fatal(err)
 			}
 			got.Failed = s.failed

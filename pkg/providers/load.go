@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,12 +26,14 @@ const Kind = "Provider"
 const (
 	providerFile = "provider.yaml"
 	// InfrastructureTemplate renders the infrastructure cluster. Its data are Name, Cluster,
-	// Namespace, and Datacenter, the fields of the provider's document.
+	// Namespace, Datacenter, the fields of the provider's document. An endpoint of the
+	// spec is put into it where Cluster API's contract has it.
 	InfrastructureTemplate = "infrastructure-cluster.yaml.tmpl"
 	// MachineTemplate renders the machine template of a part. Its data are those of
 	// InfrastructureTemplate, ControlPlane, Machine, the fields of the document that
-	// describes the machines, NodeImage of the versions bundles, and Image, the entry of
-	// the document's list of images.
+	// describes the machines, NodeImage of the versions bundles, Image, the entry of
+	// the document's list of images, and FailureDomain, the entry of the list of failure
+	// domains, which is empty where the part has none.
 	MachineTemplate = "machine-template.yaml.tmpl"
 	// DatacenterSchema is the schema of the spec of the provider's document, in the form
 	// of that of a CustomResourceDefinition.
@@ -47,6 +50,15 @@ const (
 	// ResourcesTemplate renders further objects, separated by lines of three dashes. Its
 	// data are those of InfrastructureTemplate. It may be missing.
 	ResourcesTemplate = "resources.yaml.tmpl"
+	// FailureDomainTemplate renders, as text in YAML, the name by which Cluster API knows a failure domain. Its
+	// data are those of InfrastructureTemplate and FailureDomain, the entry of the list of
+	// failure domains. Without it that is the name of the entry; where it renders nothing the
+	// infrastructure chooses.
+	FailureDomainTemplate = "failure-domain.yaml.tmpl"
+	// ReferencesTemplate renders a list of the Secrets and ConfigMaps that a cluster needs
+	// and the user makes: References of package manifests. Its data are those of
+	// InfrastructureTemplate. It may be missing.
+	ReferencesTemplate = "references.yaml.tmpl"
 	// SampleTemplate renders the provider's documents in a file to start from, which names
 	// the machines of the control plane "control-plane", and those of its group "workers".
 	// Its data are Name and Version of the cluster.
@@ -79,17 +91,92 @@ type Spec struct {
 	// NodeImages is true where machines are made from the node images that the versions
 	// bundles have under the name of the provider.
 	NodeImages bool `json:"nodeImages,omitempty"`
+	// BootstrapFailure is how a machine of the provider says that its bootstrap failed and is
+	// not tried again; nil where it does not.
+	BootstrapFailure *BootstrapFailure `json:"bootstrapFailure,omitempty"`
+	// Endpoint says who decides where the API server is reached.
+	Endpoint EndpointSource `json:"endpoint,omitempty"`
 	// Images is the field of the documents that describe machines which lists, by
 	// kubernetesVersion, what machines of a version are made from. Where a document has
 	// no such list, its machines are the same for every version.
-	Images string   `json:"images,omitempty"`
+	Images string `json:"images,omitempty"`
+	// Image is the field of these documents that has the same for the versions that the
+	// spec asks for, so that the list need have the others only: those that an upgrade
+	// passes.
+	Image string `json:"image,omitempty"`
+	// ImageName is how the name of an image tells its version; nil where it does not.
+	ImageName *ImageName `json:"imageName,omitempty"`
+	// FailureDomains is the field of the provider's document that lists failure domains,
+	// each with a name; the machines of a group can be in these only.
+	FailureDomains string `json:"failureDomains,omitempty"`
+	// Spread is the field of a failure domain that names groups: each of them becomes one
+	// group in each failure domain that names it, called GROUP-DOMAIN.
+	Spread string   `json:"spread,omitempty"`
 	Node   NodeSpec `json:"node,omitzero"`
 }
+
+// ImageName is where the name of an image is that contains the minor of Kubernetes.
+type ImageName struct {
+	// Path of the name below the field that Image names; empty where that is the name. An
+	// image without the name is not checked.
+	Path string `json:"path,omitempty"`
+	// Mismatch says what a name without the minor is: an Error or a Warning.
+	Mismatch Severity `json:"mismatch"`
+}
+
+// Severity of a finding.
+type Severity string
+
+// Severities of findings.
+const (
+	SeverityError   Severity = "Error"
+	SeverityWarning Severity = "Warning"
+)
+
+// BootstrapFailure is a condition of machines of the provider.
+type BootstrapFailure struct {
+	// Kind of the machines, in the API version of the provider's other objects.
+	Kind string `json:"kind"`
+	// Condition is the type of the condition.
+	Condition string `json:"condition"`
+	// Reason with which it is false.
+	Reason string `json:"reason"`
+}
+
+// EndpointSource says who decides where the API server of a cluster is reached.
+type EndpointSource string
+
+// Sources of endpoints.
+const (
+	// EndpointOfProvider is one that the infrastructure provider chooses.
+	EndpointOfProvider EndpointSource = "Provider"
+	// EndpointOfSpec is one that the spec must give.
+	EndpointOfSpec EndpointSource = "Spec"
+	// EndpointOfEither is one that the spec may give.
+	EndpointOfEither EndpointSource = "Either"
+)
 
 // Document is a kind of document of the provider in a cluster spec. Its schema is in a file
 // of the folder.
 type Document struct {
 	Kind string `json:"kind"`
+	// Fields are answers to fields that the schema does not have.
+	Fields []v1alpha1.FieldAnswer `json:"fields,omitempty"`
+}
+
+// validate returns what is wrong with the answers of a document at a path.
+func (d Document) validate(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, answer := range d.Fields {
+		at := path.Child("fields").Index(i)
+		if answer.Path == "" {
+			errs = append(errs, field.Required(at.Child("path"), "the path of the field below spec, without the indices of lists"))
+		}
+		if (answer.Error == "") == (answer.Warning == "") {
+			errs = append(errs, field.Invalid(at, answer.Path, "must have an error or a warning, and not both"))
+		}
+	}
+	return errs
 }
 
 // Infrastructure are the kinds of the provider's objects.
@@ -215,6 +302,18 @@ func (d document) validate(name string) field.ErrorList {
 	if d.Spec.Images != "" && d.Spec.Machine.Kind == "" {
 		errs = append(errs, field.Forbidden(spec.Child("images"), "is a field of documents that describe machines, and spec.machine names no kind; name it, or remove this"))
 	}
+	errs = append(errs, d.Spec.Datacenter.validate(spec.Child("datacenter"))...)
+	errs = append(errs, d.Spec.Machine.validate(spec.Child("machine"))...)
+	if d.Spec.Spread != "" && d.Spec.FailureDomains == "" {
+		errs = append(errs, field.Required(spec.Child("failureDomains"), "the field that lists failure domains, since spec.spread is given"))
+	}
+	errs = append(errs, d.Spec.validateImage(spec)...)
+	if d.Spec.BootstrapFailure != nil && d.Spec.Infrastructure == nil {
+		errs = append(errs, field.Required(spec.Child("infrastructure"), "the API version of the kind, since spec.bootstrapFailure is given"))
+	}
+	if sources := []EndpointSource{"", EndpointOfProvider, EndpointOfSpec, EndpointOfEither}; !slices.Contains(sources, d.Spec.Endpoint) {
+		errs = append(errs, field.NotSupported(spec.Child("endpoint"), d.Spec.Endpoint, sources[1:]))
+	}
 	if d.Spec.Datacenter.Kind == "" {
 		errs = append(errs, field.Required(spec.Child("datacenter", "kind"), "the kind of the provider's document, such as ExampleDatacenterConfig"))
 	}
@@ -226,6 +325,24 @@ func (d document) validate(name string) field.ErrorList {
 		if reasons := validation.IsDNS1123Label(arg.Name); len(reasons) > 0 {
 			errs = append(errs, field.Invalid(args.Index(i).Child("name"), arg.Name, "must be the name of an argument without dashes before it, such as node-ip"))
 		}
+	}
+	return errs
+}
+
+// validateImage returns what is wrong with how images of single versions are found.
+func (s Spec) validateImage(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.Image != "" && s.Images == "" {
+		errs = append(errs, field.Required(path.Child("images"), "the field that lists the images of versions besides those of the spec, since spec.image is given"))
+	}
+	if s.ImageName == nil {
+		return errs
+	}
+	if s.Image == "" {
+		errs = append(errs, field.Required(path.Child("image"), "the field that the name is in, since spec.imageName is given"))
+	}
+	if severities := []Severity{SeverityError, SeverityWarning}; !slices.Contains(severities, s.ImageName.Mismatch) {
+		errs = append(errs, field.NotSupported(path.Child("imageName", "mismatch"), s.ImageName.Mismatch, severities))
 	}
 	return errs
 }

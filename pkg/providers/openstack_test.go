@@ -1,22 +1,10 @@
 package providers_test
 
-import (
-	"os"
-	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
-)
+import "testing"
 
 // TestOpenStackRules: fields of OpenStack's documents that exclude or need each other.
 func TestOpenStackRules(t *testing.T) {
 	t.Parallel()
-	spec, err := os.ReadFile("../manifests/testdata/openstack-minimal/cluster.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const (
 		id       = "00000000-0000-4000-8000-000000000001"
 		datum    = "20: spec: Invalid value: "
@@ -24,7 +12,7 @@ func TestOpenStackRules(t *testing.T) {
 	)
 	add := func(fields string) string { return "managedSubnets: [{cidr: 10.6.0.0/24}]\n  " + fields }
 	const subnets, flavor = "managedSubnets: [{cidr: 10.6.0.0/24}]", "flavor: m1.large"
-	for name, test := range map[string]struct{ before, after, want string }{
+	assertRules(t, "openstack-minimal", map[string]ruleTest{
 		"nothing wrong":             {"", "", ""},
 		"no network":                {subnets, "", networks},
 		"two networks":              {subnets, add("network: {id: " + id + "}"), networks},
@@ -37,20 +25,5 @@ func TestOpenStackRules(t *testing.T) {
 		"two references":            {flavor, flavor + "\n  securityGroups: [{id: " + id + ", filter: {name: a}}]", "29: spec.securityGroups[0]: Invalid value: give id or filter, and not both"},
 		"volume of a local disk":    {flavor, flavor + "\n  additionalBlockDevices: [{name: a, sizeGiB: 1, storage: {type: Local, volume: {}}}]", "29: spec.additionalBlockDevices[0].storage: Invalid value: volume is for type Volume; give that type, or remove volume"},
 		"no UUID":                   {flavor, flavor + "\n  securityGroups: [{id: a}]", `29: spec.securityGroups[0].id: Invalid value: "a": must be of type uuid: "a"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, want := "", ""
-			config := providers.BuiltIn().Decode("cluster.yaml", []byte(strings.Replace(string(spec), test.before, test.after, 1)))
-			if err := config.Problems.OrNil(); err != nil {
-				got = err.Error()
-			}
-			if test.want != "" {
-				want = "cluster.yaml:" + test.want
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }

@@ -12,8 +12,11 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -186,12 +189,31 @@ func (s Set) Datacenters() []string {
 	return kinds
 }
 
+// BootstrapFailures are how machines of these providers say that their bootstrap failed for
+// good.
+func (s Set) BootstrapFailures() []state.BootstrapFailure {
+	var failures []state.BootstrapFailure
+	for _, name := range s.Names() {
+		of := s[name].Spec
+		if of.BootstrapFailure == nil {
+			continue
+		}
+		kind := schema.FromAPIVersionAndKind(of.Infrastructure.APIVersion, of.BootstrapFailure.Kind)
+		failures = append(failures, state.BootstrapFailure{Kind: kind, Condition: of.BootstrapFailure.Condition, Reason: of.BootstrapFailure.Reason})
+	}
+	return failures
+}
+
 // Kinds are the kinds of the documents of all providers.
 func (s Set) Kinds() v1alpha1.InfrastructureKinds {
 	kinds := v1alpha1.InfrastructureKinds{}
 	for name, provider := range s {
 		for _, kind := range provider.kinds() {
-			kinds[kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.mustSchema(kind), Machines: kind == provider.Spec.Machine.Kind}
+			document := provider.Spec.Datacenter
+			if kind == provider.Spec.Machine.Kind {
+				document = provider.Spec.Machine
+			}
+			kinds[kind] = v1alpha1.InfrastructureKind{Provider: name, Schema: provider.mustSchema(kind), Machines: kind == provider.Spec.Machine.Kind, Answers: document.Fields}
 		}
 	}
 	return kinds
@@ -199,5 +221,9 @@ func (s Set) Kinds() v1alpha1.InfrastructureKinds {
 
 // Decode reads a cluster spec that may have documents of these providers.
 func (s Set) Decode(file string, data []byte) *v1alpha1.Config {
-	return v1alpha1.Decode(file, data, s.Kinds())
+	config := v1alpha1.Decode(file, data, s.Kinds())
+	if config.Cluster == nil {
+		return config
+	}
+	return s.Of(config.Cluster).spread(config)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -32,6 +33,15 @@ func NewProblem(file string, line int, err *field.Error) Problem {
 
 // maxShown bounds how much of a value is shown. It is longer than any name.
 const maxShown = 300
+
+// leading marks errors that come before others.
+const leading = "leading"
+
+// Lead marks an error as one that follows from what the file as a whole is for: it comes
+// before others, and once where several fields have it.
+func Lead(err *field.Error) *field.Error { return err.WithOrigin(leading) }
+
+func (p Problem) leads() bool { return p.Err.Origin == leading }
 
 // String is one line: file, line, path, rule, remedy.
 func (p Problem) String() string {
@@ -73,16 +83,51 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Sort orders problems by file, line, path and text.
+// Sort orders problems by file, line, path and text, leading ones first.
 func (p Problems) Sort() {
 	slices.SortStableFunc(p, func(a, b Problem) int {
 		return cmp.Or(
 			strings.Compare(a.File, b.File),
+			compareBool(b.leads(), a.leads()),
 			cmp.Compare(a.Line, b.Line),
 			strings.Compare(a.Err.Field, b.Err.Field),
 			strings.Compare(a.Err.Detail, b.Err.Detail),
 		)
 	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// merged returns sorted problems with leading ones of the same text as one, which names the
+// lines of the others.
+func (p Problems) merged() Problems {
+	var merged Problems
+	lines := map[int][]string{}
+	for _, problem := range p {
+		i := -1
+		if problem.leads() { // and so do all before it
+			i = slices.IndexFunc(merged, func(other Problem) bool { return other.Err.Detail == problem.Err.Detail })
+		}
+		if i < 0 {
+			merged = append(merged, problem)
+			continue
+		}
+		lines[i] = append(lines[i], strconv.Itoa(problem.Line))
+	}
+	for i, others := range lines {
+		err := *merged[i].Err
+		err.Detail += " (also on line " + strings.Join(others, ", ") + ")"
+		merged[i].Err = &err
+	}
+	return merged
 }
 
 // maxProblems bounds the reported problems of a file.
@@ -95,6 +140,7 @@ func (p Problems) OrNil() error {
 		return nil
 	}
 	p.Sort()
+	p = p.merged()
 	if len(p) <= maxProblems {
 		return p
 	}

@@ -72,3 +72,17 @@ func TestTooManyProblems(t *testing.T) {
 		t.Error("1000 problems are not too many")
 	}
 }
+
+// TestLeadingProblems come first, and once for each text.
+func TestLeadingProblems(t *testing.T) {
+	t.Parallel()
+	at := func(line int, path, detail string, mark func(*field.Error) *field.Error) strictyaml.Problem {
+		return strictyaml.NewProblem("f.yaml", line, mark(field.Forbidden(field.NewPath(path), detail)))
+	}
+	plain := func(err *field.Error) *field.Error { return err }
+	problems := strictyaml.Problems{at(3, "a", "no", plain), at(9, "b", "never", strictyaml.Lead), at(12, "c", "never", strictyaml.Lead), at(14, "a", "no", plain), at(15, "b", "never", strictyaml.Lead), at(16, "d", "at all", strictyaml.Lead)}
+	const want = "f.yaml:9: b: Forbidden: never (also on line 12, 15)\nf.yaml:16: d: Forbidden: at all\nf.yaml:3: a: Forbidden: no\nf.yaml:14: a: Forbidden: no"
+	if got := problems.OrNil().Error(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}

@@ -31,7 +31,7 @@ func Create(config *v1alpha1.Config, known providers.Set, bundles *versionsbundl
 		return Resolved{Warnings: config.Warnings}, config.Problems.OrNil()
 	}
 	provider := known.Of(config.Cluster)
-	errs := Spec(config.Cluster, known)
+	errs := append(Spec(config.Cluster, known), unknownFailureDomains(config, provider)...)
 	needs := Needs(config, provider)
 	versions, set, unresolved := versionsbundle.Resolve(config.Cluster, bundles, running, needs)
 	errs = append(errs, unresolved...)
@@ -47,6 +47,11 @@ func Create(config *v1alpha1.Config, known providers.Set, bundles *versionsbundl
 		config.LocateWarnings(v1alpha1.AWSIamKind, AWSIamWarnings(config.AWSIam)),
 	)
 	resolved := Resolved{Config: config, Provider: provider, Versions: versions, Set: set}
+	if len(problems) == 0 {
+		wrong, doubtful := mismatchedImages(resolved)
+		problems, warnings = wrong, append(warnings, doubtful...)
+		resolved.Config = resolved.withImages()
+	}
 	if running.ControlPlane.IsZero() && len(problems) == 0 { // else the plan says what it needs
 		problems = imageProblems(resolved)
 	}

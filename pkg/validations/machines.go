@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 )
 
 // maxStackedMembers is the largest number of members that etcd's authors recommend.
@@ -15,9 +16,10 @@ const maxStackedMembers = 7
 // maxFailureDomain is the length of the name that Cluster API's machines can hold.
 const maxFailureDomain = 256
 
-func controlPlane(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
+func controlPlane(cluster *v1alpha1.Cluster, known providers.Set, path *field.Path) field.ErrorList {
 	config := cluster.Spec.ControlPlaneConfiguration
 	return slices.Concat(
+		endpoint(cluster, known, path),
 		controlPlaneCount(config.Replicas(), cluster.Spec.ExternalEtcdConfiguration, path.Child("count")),
 		labels(config.Labels, path.Child("labels")),
 		taints(config.Taints, path.Child("taints")),
@@ -102,6 +104,25 @@ func failureDomains(names []string, path *field.Path) field.ErrorList {
 		}
 	}
 	return nil
+}
+
+// unknownFailureDomains returns the failure domains of groups that the provider's document
+// does not have.
+func unknownFailureDomains(config *v1alpha1.Config, provider providers.Provider) field.ErrorList {
+	names, listed := provider.FailureDomains(config.Datacenter)
+	if !listed {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, group := range config.Cluster.Spec.WorkerNodeGroupConfigurations {
+		for j, name := range group.FailureDomains {
+			if !slices.Contains(names, name) {
+				path := field.NewPath("spec", "workerNodeGroupConfigurations").Index(i).Child("failureDomains").Index(j)
+				errs = append(errs, field.Invalid(path, name, fmt.Sprintf("spec.%s of the %s has no failure domain of this name; add it there, or correct the name", provider.Spec.FailureDomains, config.Cluster.Spec.DatacenterRef.Kind)))
+			}
+		}
+	}
+	return errs
 }
 
 func machineDeletion(config v1alpha1.MachineDeletion, path *field.Path) field.ErrorList {

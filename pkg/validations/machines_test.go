@@ -109,7 +109,7 @@ func TestSpecRollout(t *testing.T) {
 		"control plane, nothing given":   {controlPlane(1, v1alpha1.ControlPlaneRolloutStrategy{}), nil},
 		"control plane, default":         {controlPlane(1, v1alpha1.ControlPlaneRolloutStrategy{Type: "RollingUpdate"}), nil},
 		"control plane, empty":           {controlPlane(1, v1alpha1.ControlPlaneRolloutStrategy{RollingUpdate: &v1alpha1.ControlPlaneRollingUpdate{}}), nil},
-		"control plane in place":         {controlPlane(1, v1alpha1.ControlPlaneRolloutStrategy{Type: "InPlace"}), []string{controlPlanePath + `type: Invalid value: "InPlace": machines are replaced and not upgraded in place; use RollingUpdate`}},
+		"control plane in place":         {controlPlane(1, v1alpha1.ControlPlaneRolloutStrategy{Type: "InPlace"}), []string{controlPlanePath + `type: Invalid value: "InPlace": upgrades in place need EKS Anywhere's fork of Cluster API; use RollingUpdate, which replaces machines`}},
 		"control plane, another":         {controlPlane(1, v1alpha1.ControlPlaneRolloutStrategy{Type: "OnDelete"}), []string{controlPlanePath + `type: Unsupported value: "OnDelete": supported values: "RollingUpdate"`}},
 		"control plane of 1, surge of 1": {surge(1, 1), nil},
 		"control plane of 3, surge of 0": {surge(3, 0), nil},
@@ -126,7 +126,7 @@ func TestSpecRollout(t *testing.T) {
 
 		"group, nothing given":     {group(v1alpha1.WorkerRolloutStrategy{}), nil},
 		"group, default":           {group(v1alpha1.WorkerRolloutStrategy{Type: "RollingUpdate"}), nil},
-		"group in place":           {group(v1alpha1.WorkerRolloutStrategy{Type: "InPlace"}), []string{groupPath + `type: Invalid value: "InPlace": machines are replaced and not upgraded in place; use RollingUpdate`}},
+		"group in place":           {group(v1alpha1.WorkerRolloutStrategy{Type: "InPlace"}), []string{groupPath + `type: Invalid value: "InPlace": upgrades in place need EKS Anywhere's fork of Cluster API; use RollingUpdate, which replaces machines`}},
 		"group, empty":             {update(nil, nil), nil},
 		"group, surge of 0":        {update(new(0), nil), []string{none}},
 		"group, none":              {update(new(0), new(0)), []string{none}},

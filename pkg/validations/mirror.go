@@ -70,8 +70,8 @@ func unmirrored(config *v1alpha1.Config, set versionsbundle.Set) []strictyaml.Wa
 	}}
 }
 
-// addOnRegistries returns the registries of the images in the add-ons that clusterctl-x
-// installs for the spec (config/addons).
+// addOnRegistries returns the registries of the images that clusterctl-x has clusters of
+// the spec run (config/addons, config/templates/kube-vip.yaml.tmpl).
 func addOnRegistries(config *v1alpha1.Config) []string {
 	var registries []string
 	if plugin := config.Cluster.Spec.ClusterNetwork.CNIConfig; plugin != nil {
@@ -81,6 +81,9 @@ func addOnRegistries(config *v1alpha1.Config) []string {
 		if plugin.Kindnetd != nil {
 			registries = append(registries, "docker.io")
 		}
+	}
+	if config.Cluster.Spec.ControlPlaneConfiguration.AnnouncesEndpoint() {
+		registries = append(registries, "ghcr.io")
 	}
 	if config.AWSIam != nil {
 		registries = append(registries, "public.ecr.aws")

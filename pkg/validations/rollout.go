@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
 // minScaleIn is the number of control plane machines that one may be removed
@@ -15,7 +16,7 @@ func rolloutType(name string, path *field.Path) field.ErrorList {
 	case "", v1alpha1.RollingUpdate:
 		return nil
 	case "InPlace":
-		return field.ErrorList{field.Invalid(path, name, "machines are replaced and not upgraded in place; use "+v1alpha1.RollingUpdate)}
+		return field.ErrorList{strictyaml.Lead(field.Invalid(path, name, "upgrades in place need EKS Anywhere's fork of Cluster API; use "+v1alpha1.RollingUpdate+", which replaces machines"))}
 	default:
 		return field.ErrorList{field.NotSupported(path, name, []string{v1alpha1.RollingUpdate})}
 	}

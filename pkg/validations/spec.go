@@ -20,7 +20,7 @@ func Spec(cluster *v1alpha1.Cluster, known providers.Set) field.ErrorList {
 	path := field.NewPath("spec")
 	return slices.Concat(
 		metadata(cluster.Metadata),
-		controlPlane(cluster, path.Child("controlPlaneConfiguration")),
+		controlPlane(cluster, known, path.Child("controlPlaneConfiguration")),
 		groups(cluster, path.Child("workerNodeGroupConfigurations")),
 		clusterClass(cluster, path),
 		datacenter(cluster, known, path.Child("datacenterRef")),

@@ -75,6 +75,10 @@ func immutable(before, after *v1alpha1.Cluster) field.ErrorList {
 			"machines cannot move to another provider; create a new cluster there",
 		},
 		{
+			spec.Child("controlPlaneConfiguration", "endpoint", "host"), endpointHost(before), newEndpointHost(before, after),
+			"the certificates of the API server have it, and nodes and kubeconfigs know no other; create a new cluster",
+		},
+		{
 			spec.Child("clusterNetwork", "pods", "cidrBlocks"), blocks(before.Spec.ClusterNetwork.Pods), blocks(after.Spec.ClusterNetwork.Pods),
 			"nodes keep their part of this network for their lifetime; create a new cluster",
 		},
@@ -109,6 +113,22 @@ func datacenterKind(spec v1alpha1.ClusterSpec) string {
 		return ""
 	}
 	return spec.DatacenterRef.Kind
+}
+
+func endpointHost(cluster *v1alpha1.Cluster) string {
+	if endpoint := cluster.Spec.ControlPlaneConfiguration.APIEndpoint(); endpoint != nil {
+		return endpoint.Host
+	}
+	return ""
+}
+
+// newEndpointHost returns the endpoint of a spec. One that the infrastructure chose before
+// may be written down: Cluster API keeps it from being another one.
+func newEndpointHost(before, after *v1alpha1.Cluster) string {
+	if endpointHost(before) == "" {
+		return ""
+	}
+	return endpointHost(after)
 }
 
 func blocks(network v1alpha1.Network) string { return strings.Join(network.CIDRBlocks, ", ") }

@@ -56,7 +56,7 @@ func allowed() map[string][]string {
 		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/templater", "pkg/versionsbundle"},
 		"pkg/output":              {"pkg/api/v1alpha1"},
 		"pkg/plan":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/skew", "pkg/state", "pkg/upgradepath"},
-		"pkg/providers":           {"config", "pkg/api/v1alpha1", "pkg/strictyaml", "pkg/templater", "pkg/versionsbundle"},
+		"pkg/providers":           {"config", "pkg/api/v1alpha1", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/versionsbundle"},
 		"pkg/rbac":                {"config", "pkg/templater"},
 		"pkg/settings":            nil,
 		"pkg/skew":                {"pkg/api/v1alpha1"},

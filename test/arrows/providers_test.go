@@ -30,8 +30,6 @@ func providersInCode() map[string][]string {
 		"pkg/cmd/generate/clusterclass.go": {"inmemory"},
 		"pkg/cmd/generate/generate.go":     {"inmemory"},
 		"pkg/lifecycle/standins.go":        {"docker"},
-		// Only a condition of the dev provider's machine says that its bootstrap failed.
-		"pkg/observe/failed.go": {"devmachine"},
 		// What tests carry out plans against.
 		"pkg/engine/enginetest/objects.go": {"devmachine"},
 	}

@@ -76,6 +76,7 @@ func TestProviderWebhooks(t *testing.T) {
 	newNamespace(t, instance, "fleet") // that of golden files
 	for _, provider := range []string{"aws", "gcp"} {
 		t.Run("created/"+provider, func(t *testing.T) { assertCanCreate(t, instance, provider) })
+		t.Run("random/"+provider, func(t *testing.T) { assertRandomSpecsAccepted(t, instance, namespace, provider) })
 	}
 	for kind, c := range acceptedByProviders() {
 		t.Run("accepted/"+kind, func(t *testing.T) {

@@ -30,7 +30,7 @@ func TestFieldsInAnyCase(t *testing.T) {
 		}},
 		"twice":                {"spec:\n  controlPlaneConfiguration: {certSans: [a], certSANs: [b]}\n", []string{`f.yaml:4: spec.controlPlaneConfiguration.certSans: Duplicate value: "certSANs": the field is already on line 4; remove one of them`}},
 		"mistake in its value": {"spec:\n  controlPlaneConfiguration: {COUNT: many}\n", []string{`f.yaml:4: spec.controlPlaneConfiguration.count: Invalid value: "many": must be a whole number in decimal digits, without quotes`}},
-		"field with a rule":    {"spec:\n  gitopsRef: {}\n", []string{"f.yaml:4: spec.gitopsRef: Forbidden: " + fieldRules["Cluster.spec.gitOpsRef"].text}},
+		"field with a rule":    {"spec:\n  gitopsRef: {}\n", []string{"warning f.yaml:4: spec.gitopsRef: " + fieldRules["Cluster.spec.gitOpsRef"].text}},
 		"field of any object":  {"Metadata: {resourceversion: a}\n", []string{as("3", "metadata", "Metadata", "metadata"), "warning f.yaml:3: metadata.resourceversion: belongs to an object that was read from a cluster; ignored"}},
 		"unknown field":        {"spec: {GitOps: {}}\n", []string{"f.yaml:3: spec.GitOps: Forbidden: unknown field; there are " + strings.Join(slices.Sorted(maps.Keys(strictyaml.FieldsOf(documentKinds()[ClusterKind].Field(3).Type))), ", ")}},
 		"keys of others":       {"spec:\n  controlPlaneConfiguration: {kubeletConfiguration: {MaxPods: 1, maxPods: 2}}\n", nil},
@@ -60,7 +60,6 @@ func TestFieldsThatAskForNothing(t *testing.T) {
 	for _, test := range []struct{ rule, value, refused string }{
 		{"Cluster.spec.packages", "{disable: true}", "{disable: false}"},
 		{"Cluster.spec.packages", "{disable: true, controller: {env: [a]}}", "{controller: {env: [a]}}"},
-		{controlPlane + "skipLoadBalancerDeployment", "false", "true"},
 		{controlPlane + "skipAdmissionForSystemResources", "false", "true"},
 		{controlPlane + "skipAdmissionForSystemResources", "false", `"false"`},
 	} {

@@ -31,6 +31,9 @@ type Config struct {
 
 	// documents by kind, those of machines by kind and name.
 	documents map[string]strictyaml.Document
+	// origins are the indices in the file of the worker node groups, where these are not
+	// those of the file.
+	origins []int
 }
 
 // Locate returns errors about the document of a kind with their places in the file.
@@ -38,13 +41,19 @@ type Config struct {
 // Problems has.
 func (c *Config) Locate(kind string, errs field.ErrorList) strictyaml.Problems {
 	document := c.documents[kind]
-	return document.Locate(document.OmitUnread(errs))
+	return document.Locate(document.OmitUnread(c.inFile(kind, errs)))
 }
 
 // LocateIn returns errors about the document of an infrastructure provider with their
 // places in the file, as Locate does.
 func (c *Config) LocateIn(document *InfrastructureConfig, errs field.ErrorList) strictyaml.Problems {
 	return c.Locate(document.document, errs)
+}
+
+// LocateWarningsIn returns warnings about the document of an infrastructure provider with
+// their places in the file.
+func (c *Config) LocateWarningsIn(document *InfrastructureConfig, warnings []strictyaml.Warning) []strictyaml.Warning {
+	return c.LocateWarnings(document.document, warnings)
 }
 
 // Unread reports whether the value at a path of the document of a kind, or one
@@ -54,7 +63,7 @@ func (c *Config) Unread(kind, path string) bool { return c.documents[kind].Unrea
 // LocateWarnings returns warnings about the document of a kind with their places in
 // the file.
 func (c *Config) LocateWarnings(kind string, warnings []strictyaml.Warning) []strictyaml.Warning {
-	return c.documents[kind].LocateWarnings(warnings)
+	return c.documents[kind].LocateWarnings(c.warningsInFile(kind, warnings))
 }
 
 // documentKinds are the kinds that every file may hold, with their Go types.
@@ -120,6 +129,10 @@ func (d *decoder) document(node *yaml.Node) {
 		d.config.Warnings = append(d.config.Warnings, strictyaml.Warning{File: d.file, Line: header.KindLine, Path: "kind", Text: text})
 		return
 	}
+	if text, idle := idleKinds()[kind]; idle {
+		d.config.Warnings = append(d.config.Warnings, strictyaml.Warning{File: d.file, Line: header.KindLine, Path: "kind", Text: text})
+		return
+	}
 	if problems := strictyaml.CheckHeader(d.file, node, d.supported()); len(problems) > 0 {
 		d.unread = true
 		if provider, of := d.otherProviderOf(kind); of {
@@ -150,7 +163,7 @@ func (d *decoder) document(node *yaml.Node) {
 
 // read reads a document into a pointer to a struct.
 func (d *decoder) read(kind string, node *yaml.Node, header strictyaml.Header, into any) {
-	result := strictyaml.Read(d.file, node, into, readOptions(header))
+	result := strictyaml.Read(d.file, node, into, d.readOptions(header))
 	d.config.documents[kind] = result.Document
 	d.problems = append(d.problems, result.Problems...)
 	d.ofProvider = append(d.ofProvider, result.SetAside...)
@@ -177,7 +190,12 @@ func (d *decoder) readInfrastructure(node *yaml.Node, header strictyaml.Header, 
 	read := infrastructureDocument{Spec: strictyaml.Described{Schema: schema}}
 	d.read(document, node, header, &read)
 	config, errs := read.config(document)
-	d.problems = append(d.problems, d.config.Locate(document, errs)...)
+	for _, problem := range d.config.Locate(document, errs) {
+		if problem.Err.Type == field.ErrorTypeForbidden { // by a rule of the schema
+			strictyaml.Lead(problem.Err)
+		}
+		d.problems = append(d.problems, problem)
+	}
 	return config
 }
 
@@ -190,8 +208,8 @@ func (d *decoder) supported() strictyaml.Supported {
 
 // readOptions returns how a document is read. Names of fields in a document of EKS
 // Anywhere may have any case, as there.
-func readOptions(header strictyaml.Header) strictyaml.Options {
-	rules := ruleBook{kind: header.Kind}
+func (d *decoder) readOptions(header strictyaml.Header) strictyaml.Options {
+	rules := ruleBook{kind: header.Kind, answers: d.infrastructure[header.Kind].Answers}
 	var options strictyaml.Options
 	if header.APIVersion == APIVersionEKSA {
 		rules.anyCase = true

@@ -141,8 +141,8 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 		"template that was not filled": {with("name: prod\nspec", "name: {{ .Name }}\nspec"), []string{
 			`cluster.yaml:4: metadata.name: Invalid value: "a mapping": has braces of a template that was not filled in; render the file first, or put the value in quotes`,
 		}},
-		"fields of EKS Anywhere": {minimal + "  gitOpsRef: {kind: FluxConfig, name: x}\n  workerNodeGroupConfigurations:\n  - name: a\n    machineGroupRef: {}\n", []string{
-			"cluster.yaml:15: spec.gitOpsRef: Forbidden: clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'",
+		"fields of EKS Anywhere": {minimal + "  controlPlaneConfiguration: {skipAdmissionForSystemResources: true}\n  workerNodeGroupConfigurations:\n  - name: a\n    machineGroupRef: {}\n", []string{
+			"cluster.yaml:15: spec.controlPlaneConfiguration.skipAdmissionForSystemResources: Forbidden: only the API server of EKS Distro can do this; remove it",
 			"cluster.yaml:18: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: with a datacenterRef of kind InMemoryDatacenterConfig no document describes machines; remove it",
 		}},
 		"problems of several documents and kinds": {

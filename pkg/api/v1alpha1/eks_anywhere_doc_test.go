@@ -59,6 +59,12 @@ func TestEKSAnywhereDoc(t *testing.T) {
 	for kind := range kindRules(twoProviders(t)) {
 		want[kind] = isError
 	}
+	for kind := range idleKinds() {
+		want[kind] = warns
+	}
+	for path := range unreadByEKSAnywhere {
+		want[path] = warns
+	}
 	for path := range objectRules {
 		want["Every."+path] = warns
 	}

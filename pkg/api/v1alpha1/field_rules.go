@@ -30,6 +30,10 @@ func neverUnless(idle func(*yaml.Node) bool, text string) fieldRule {
 	return fieldRule{text: text, idle: idle}
 }
 
+func harmlessUnless(idle func(*yaml.Node) bool, text string) fieldRule {
+	return fieldRule{warning: true, text: text, idle: idle}
+}
+
 func otherProvider(text string) fieldRule { return fieldRule{text: text, ofProvider: true} }
 
 // off reports whether a value is false.
@@ -63,6 +67,7 @@ func (r fieldRule) verdict(value *yaml.Node) strictyaml.Verdict {
 type ruleBook struct {
 	kind    string
 	anyCase bool // finds fields whatever their case
+	answers []FieldAnswer
 }
 
 // verdict is a strictyaml.Rule.
@@ -76,10 +81,25 @@ func (b ruleBook) verdict(at *field.Path, value *yaml.Node) (strictyaml.Verdict,
 	if !ok {
 		rule, ok = find(objectRules, path)
 	}
+	if !ok && b.anyCase {
+		rule, ok = find(unreadByEKSAnywhere, b.kind+"."+path)
+	}
+	if !ok {
+		rule, ok = find(b.rules(), path)
+	}
 	if !ok {
 		return strictyaml.Unknown, ""
 	}
 	return rule.verdict(value), rule.text
+}
+
+// rules maps paths to the rules of the provider that the kind belongs to.
+func (b ruleBook) rules() map[string]fieldRule {
+	rules := map[string]fieldRule{}
+	for _, answer := range b.answers {
+		rules["spec."+answer.Path] = answer.rule()
+	}
+	return rules
 }
 
 func findExactly(rules map[string]fieldRule, path string) (fieldRule, bool) {
@@ -122,17 +142,23 @@ var fieldRules = map[string]fieldRule{ //nolint:gochecknoglobals // a constant
 	"Cluster.spec.bundlesRef":   harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
 	"Cluster.spec.eksaVersion":  harmless("clusterctl-x takes versions from its own bundles or from --bundles; ignored"),
 	"Cluster.spec.licenseToken": harmless("clusterctl-x needs no licence; ignored"),
-	"Cluster.spec.gitOpsRef":    never("clusterctl-x does not install GitOps tools; remove it, and have yours apply the output of 'clusterctl-x generate manifests'"),
-	"Cluster.spec.packages":     neverUnless(disabled, "curated packages are a service of EKS Anywhere; remove it and install what you need with your own tools"),
+	"Cluster.spec.gitOpsRef":    harmless("clusterctl-x does not install GitOps tools; ignored: have yours apply the output of 'clusterctl-x generate manifests'"),
+	"Cluster.spec.packages":     harmlessUnless(disabled, "curated packages are a service of EKS Anywhere; ignored: install what you need with your own tools"),
 
 	"Cluster.spec.clusterNetwork.cniConfig.cilium.helmValues": never("clusterctl-x does not run helm; remove it, or render Cilium with your values, put the manifest into a ConfigMap and name that in spec.addOns instead of cniConfig"),
 
-	"Cluster.spec.externalEtcdConfiguration.machineGroupRef": otherProvider("no provider here makes machines for etcd; remove it"),
+	"Cluster.spec.externalEtcdConfiguration.machineGroupRef": otherProvider("machines for etcd need EKS Anywhere's fork of Cluster API; remove externalEtcdConfiguration to have etcd on the control plane's machines, or give the endpoints of an etcd that is there"),
 
-	"Cluster.spec.controlPlaneConfiguration.endpoint":                        otherProvider("the development providers choose the endpoint themselves; remove it"),
 	"Cluster.spec.controlPlaneConfiguration.skipAdmissionForSystemResources": neverUnless(off, "only the API server of EKS Distro can do this; remove it"),
-	"Cluster.spec.controlPlaneConfiguration.skipLoadBalancerDeployment":      neverUnless(off, "no load balancer is deployed on the control plane's machines; remove it"),
 
 	"Cluster.spec.controlPlaneConfiguration.taints.timeAdded":     harmless("Kubernetes sets it; ignored"),
 	"Cluster.spec.workerNodeGroupConfigurations.taints.timeAdded": harmless("Kubernetes sets it; ignored"),
+}
+
+// unreadByEKSAnywhere has rules for fields that files of EKS Anywhere have and that it does
+// not read itself: they do nothing there either.
+var unreadByEKSAnywhere = map[string]fieldRule{ //nolint:gochecknoglobals // a constant
+	"Cluster.spec.controlPlaneConfiguration.name": harmless("the control plane has no name of its own, in EKS Anywhere neither; ignored"),
+	"Cluster.spec.externalEtcdConfiguration.name": harmless("etcd has no name of its own, in EKS Anywhere neither; ignored"),
+	"Cluster.spec.clusterNetwork.node":            harmless("EKS Anywhere has no such field, so it did nothing; ignored: write nodes to have its effect"),
 }

@@ -20,6 +20,28 @@ type InfrastructureKind struct {
 	// documents, which machineGroupRef names. The one of another kind says where
 	// machines are made, and datacenterRef names it.
 	Machines bool
+	// Answers are about fields that the schema does not have.
+	Answers []FieldAnswer
+}
+
+// FieldAnswer is what is said about a field that a document may have elsewhere and that
+// does not act here: an error or a warning.
+type FieldAnswer struct {
+	// Path below spec, without the indices of lists.
+	Path string `json:"path"`
+	// Error says what to do about a field that makes another cluster elsewhere. It is told
+	// before other errors, once for all documents.
+	Error string `json:"error,omitempty"`
+	// Warning says what happens instead.
+	Warning string `json:"warning,omitempty"`
+}
+
+// rule is the rule for the field.
+func (a FieldAnswer) rule() fieldRule {
+	if a.Error != "" {
+		return otherProvider(a.Error)
+	}
+	return harmless(a.Warning)
 }
 
 // InfrastructureKinds are those of all providers, by their names.

@@ -9,17 +9,22 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 )
 
-// kindRules maps the kinds of EKS Anywhere that clusterctl-x does not act on to
-// what to do about them.
+// idleKinds maps the kinds of EKS Anywhere that describe no cluster to what is done about
+// them: they may stay in the file.
+func idleKinds() map[string]string {
+	const flux = "clusterctl-x does not install GitOps tools, so the document has no effect; have yours apply the output of 'clusterctl-x generate manifests'"
+	const curated = "curated packages are a service of EKS Anywhere, so the document has no effect; install what you need with your own tools"
+	return map[string]string{
+		"FluxConfig": flux, "GitOpsConfig": flux,
+		"Package": curated, "PackageBundle": curated, "PackageBundleController": curated,
+		"Bundles": "versions come from the bundles of clusterctl-x, so the document has no effect; give others with --bundles FILE, in clusterctl-x's own form",
+	}
+}
+
+// kindRules maps the kinds of EKS Anywhere's providers that there are not here to what to
+// do about them.
 func kindRules(infrastructure InfrastructureKinds) map[string]string {
-	rules := map[string]string{
-		"FluxConfig":   "clusterctl-x does not install GitOps tools; remove the document and spec.gitOpsRef, and have yours apply the output of 'clusterctl-x generate manifests'",
-		"GitOpsConfig": "clusterctl-x does not install GitOps tools; remove the document and spec.gitOpsRef, and have yours apply the output of 'clusterctl-x generate manifests'",
-		"Bundles":      "remove the document; give versions bundles with --bundles FILE, in clusterctl-x's own form",
-	}
-	for _, kind := range []string{"Package", "PackageBundle", "PackageBundleController"} {
-		rules[kind] = "curated packages are a service of EKS Anywhere; remove the document and install what you need with your own tools"
-	}
+	rules := map[string]string{}
 	for kind, provider := range otherProviders() {
 		if _, here := infrastructure[kind]; !here {
 			rules[kind] = "there is no provider " + strings.ToLower(provider) + "; have a ClusterAPIDatacenterConfig and ClusterAPIMachineConfigs carry its objects instead (docs/tasks/any-infrastructure.md)"
@@ -53,7 +58,10 @@ func (d *decoder) otherProviderOf(kind string) (string, bool) {
 func (d *decoder) tellProvider() {
 	provider, other := d.otherProvider()
 	if !other {
-		d.problems = append(d.problems, d.ofProvider...)
+		for _, problem := range d.ofProvider {
+			strictyaml.Lead(problem.Err)
+			d.problems = append(d.problems, problem)
+		}
 		return
 	}
 	d.problems = append(d.problems, strictyaml.NewProblem(d.file, 0, field.Invalid(nil, nil, fmt.Sprintf(
@@ -84,6 +92,7 @@ func (d *decoder) foreign(h strictyaml.Header) bool {
 	_, common := documentKinds()[h.Kind]
 	_, ofProvider := d.infrastructure[h.Kind]
 	_, ruled := kindRules(d.infrastructure)[h.Kind]
-	ours := common || ofProvider
+	_, idle := idleKinds()[h.Kind]
+	ours := common || ofProvider || idle
 	return h.Kind != "" && h.APIVersion != "" && h.Group() != Group && h.Group() != GroupEKSA && !ours && !ruled
 }

@@ -13,12 +13,6 @@ func TestKindRules(t *testing.T) {
 	t.Parallel()
 	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nspec: {datacenterRef: {kind: DockerDatacenterConfig}}\n---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: "
 	about := map[string]string{ // what each rule speaks of
-		"FluxConfig":                 "'clusterctl-x generate manifests'",
-		"GitOpsConfig":               "'clusterctl-x generate manifests'",
-		"Bundles":                    "--bundles FILE",
-		"Package":                    "curated packages",
-		"PackageBundle":              "curated packages",
-		"PackageBundleController":    "curated packages",
 		"CloudStackDatacenterConfig": "provider cloudstack;",
 		"CloudStackMachineConfig":    "provider cloudstack;",
 		"NutanixDatacenterConfig":    "provider nutanix;",
@@ -39,6 +33,29 @@ func TestKindRules(t *testing.T) {
 	}
 	for kind := range about {
 		want := []string{`f.yaml:6: kind: Invalid value: "` + kind + `": ` + kindRules(twoProviders(t))[kind]}
+		if diff := cmp.Diff(want, answers(t, cluster+kind+"\nspec: {anything: true}\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", kind, diff)
+		}
+	}
+}
+
+// TestIdleKinds may stay in the file; a warning says what happens instead.
+func TestIdleKinds(t *testing.T) {
+	t.Parallel()
+	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\n---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: "
+	about := map[string]string{ // what each warning speaks of
+		"FluxConfig":              "'clusterctl-x generate manifests'",
+		"GitOpsConfig":            "'clusterctl-x generate manifests'",
+		"Bundles":                 "--bundles FILE",
+		"Package":                 "curated packages",
+		"PackageBundle":           "curated packages",
+		"PackageBundleController": "curated packages",
+	}
+	for kind, text := range idleKinds() {
+		if words, known := about[kind]; !known || !strings.Contains(text, words) {
+			t.Errorf("the warning about %s does not speak of %q: %s", kind, words, text)
+		}
+		want := []string{"warning f.yaml:5: kind: " + text}
 		if diff := cmp.Diff(want, answers(t, cluster+kind+"\nspec: {anything: true}\n")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
@@ -118,7 +135,7 @@ func TestDocumentsOfOtherAPIs(t *testing.T) {
 		"kind: Secret\n": {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
 		"kind: Secret\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\n":        {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
 		"kind: OIDCConfig\napiVersion: v1\n":                                     {`f.yaml:5: apiVersion: Unsupported value: "v1": supported values: "clusterctl-x.io/v1alpha1", "anywhere.eks.amazonaws.com/v1alpha1"`},
-		"kind: FluxConfig\napiVersion: anywhere.eks.amazonaws.co/v1alpha1\n":     {`f.yaml:4: kind: Invalid value: "FluxConfig": ` + kindRules(twoProviders(t))["FluxConfig"]},
+		"kind: FluxConfig\napiVersion: anywhere.eks.amazonaws.co/v1alpha1\n":     {"warning f.yaml:4: kind: " + idleKinds()["FluxConfig"]},
 		"kind: Secret\napiVersion: clusterctl-x.io/v1alpha2\nmetadata: {a: b}\n": {`f.yaml:4: kind: Unsupported value: "Secret": supported values: ` + kinds},
 	} {
 		if diff := cmp.Diff(want, answers(t, cluster+text)); diff != "" {

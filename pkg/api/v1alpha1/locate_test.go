@@ -60,8 +60,8 @@ func TestLocateTellsSiblings(t *testing.T) {
 			[]string{"spec.controlPlaneConfiguration.kubeletConfiguration.a.b", `spec.controlPlaneConfiguration.kubeletConfiguration."e.f"`},
 		},
 		"field of EKS Anywhere": {
-			minimal + "  controlPlaneConfiguration: {endpoint: {host: a}}\n", v1alpha1.ClusterKind,
-			[]string{"spec.controlPlaneConfiguration", "spec.controlPlaneConfiguration.count"}, []string{"spec.controlPlaneConfiguration.endpoint.host"},
+			minimal + "  externalEtcdConfiguration: {machineGroupRef: {kind: a}}\n", v1alpha1.ClusterKind,
+			[]string{"spec.externalEtcdConfiguration", "spec.externalEtcdConfiguration.count"}, []string{"spec.externalEtcdConfiguration.machineGroupRef.kind"},
 		},
 		"another document": {
 			minimal + inMemoryDocument + "spec: {machineStartup: soon, nodeStartup: 1s}\n", "InMemoryDatacenterConfig",

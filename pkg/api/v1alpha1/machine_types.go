@@ -2,6 +2,8 @@ package v1alpha1
 
 import (
 	"cmp"
+	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -17,6 +19,12 @@ type ControlPlaneConfiguration struct {
 	// MachineGroupRef names the document that describes the machines, with providers
 	// that have such documents.
 	MachineGroupRef *Ref `json:"machineGroupRef,omitempty"`
+	// Endpoint is where the API server is reached, with providers that leave that to the
+	// spec. It cannot be changed.
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
+	// SkipLoadBalancerDeployment is for a load balancer of your own at the endpoint.
+	// Without it kube-vip on the control plane's machines announces the endpoint.
+	SkipLoadBalancerDeployment bool `json:"skipLoadBalancerDeployment,omitempty" jsonschema:"default=false"`
 	// Labels of the nodes. Those in node-role.kubernetes.io,
 	// node-restriction.kubernetes.io and node.cluster.x-k8s.io change in place;
 	// a change of others replaces machines.
@@ -45,6 +53,44 @@ type ControlPlaneConfiguration struct {
 	// Variables are values of variables of the clusterClass for the control plane,
 	// instead of those of the cluster.
 	Variables map[string]any `json:"variables,omitempty"`
+}
+
+// Endpoint is where an API server is reached.
+type Endpoint struct {
+	// Host is an IP address that no machine has, or a DNS name that leads to one, with a
+	// port behind a colon if it is not 6443.
+	Host string `json:"host"`
+}
+
+// defaultAPIServerPort is that of kubeadm.
+const defaultAPIServerPort = 6443
+
+// HostPort returns the host, an IPv6 address without brackets, and the port. A host that
+// is not valid is returned as it is.
+func (e Endpoint) HostPort() (string, Port) {
+	if _, err := netip.ParseAddr(e.Host); err == nil { // of version 6, its colons are no ports
+		return e.Host, defaultAPIServerPort
+	}
+	var port Port
+	colon := strings.LastIndexByte(e.Host, ':')
+	if colon < 0 || port.UnmarshalText([]byte(e.Host[colon+1:])) != nil {
+		return e.Host, defaultAPIServerPort
+	}
+	return strings.Trim(e.Host[:colon], "[]"), port
+}
+
+// APIEndpoint returns the endpoint that the spec gives; nil where it gives none.
+func (c ControlPlaneConfiguration) APIEndpoint() *Endpoint {
+	if c.Endpoint == nil || c.Endpoint.Host == "" {
+		return nil
+	}
+	return c.Endpoint
+}
+
+// AnnouncesEndpoint reports whether kube-vip on the control plane's machines announces the
+// endpoint.
+func (c ControlPlaneConfiguration) AnnouncesEndpoint() bool {
+	return c.APIEndpoint() != nil && !c.SkipLoadBalancerDeployment
 }
 
 // WorkerNodeGroupConfiguration describes one worker node group.

@@ -264,3 +264,25 @@ func TestValuesInAFile(t *testing.T) {
 		})
 	}
 }
+
+func TestEndpointHostPort(t *testing.T) {
+	t.Parallel()
+	type hostPort struct {
+		host string
+		port v1alpha1.Port
+	}
+	for text, want := range map[string]hostPort{
+		"10.0.0.5":             {"10.0.0.5", 6443},
+		"10.0.0.5:443":         {"10.0.0.5", 443},
+		"fd00::5":              {"fd00::5", 6443},
+		"[fd00::5]:443":        {"fd00::5", 443},
+		"api.example.com":      {"api.example.com", 6443},
+		"api.example.com:8443": {"api.example.com", 8443},
+		"api.example.com:none": {"api.example.com:none", 6443},
+	} {
+		host, port := v1alpha1.Endpoint{Host: text}.HostPort()
+		if got := (hostPort{host, port}); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}

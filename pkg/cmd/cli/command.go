@@ -144,10 +144,16 @@ func (a *App) ValidSpec(file string) (lifecycle.Spec, validations.Resolved, erro
 }
 
 // SayReferences says what is to be made besides the cluster's own objects.
-func (a *App) SayReferences(config *v1alpha1.Config) {
-	for _, reference := range lifecycle.References(config) {
+func (a *App) SayReferences(config *v1alpha1.Config) error {
+	known, err := a.ReadProviders()
+	if err != nil {
+		return err
+	}
+	references, err := lifecycle.References(config, known)
+	for _, reference := range references {
 		a.Say("needs %s", reference)
 	}
+	return err
 }
 
 // CheckFile refuses a second file of a command that reads one.

@@ -60,7 +60,11 @@ func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*li
 
 // Connect connects to the management cluster that the flags mean.
 func (a *App) Connect(ctx context.Context) (*connection.Connection, error) {
-	c, err := a.Management.Connect(ctx)
+	known, err := a.ReadProviders()
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.Management.Connect(ctx, management.Options{BootstrapFailures: known.BootstrapFailures()})
 	if err == nil {
 		c.Namespace = a.NamespaceOr(c.Namespace)
 	}

@@ -58,7 +58,9 @@ func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, err
 	if err != nil {
 		return nil, err
 	}
-	o.SayReferences(resolved.Config)
+	if err := o.SayReferences(resolved.Config); err != nil {
+		return nil, err
+	}
 	return spec.Manifests(o.NamespaceOffline())
 }
 

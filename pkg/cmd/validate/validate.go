@@ -25,7 +25,9 @@ func New(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a.SayReferences(config)
+		if err := a.SayReferences(config); err != nil {
+			return err
+		}
 		return a.PrintDocument("ClusterVersions", valid.Versions, func() error { return valid.Write(a.Out) })
 	})
 	cmd.Annotations = map[string]string{"callable": ""}
