@@ -15,6 +15,12 @@ import (
 // Remedy says how a plan is saved that can be read.
 const Remedy = "'clusterctl-x plan upgrade --out' writes one"
 
+// Encode returns a plan as the content of a file, which Decode reads.
+func Encode(p Plan) ([]byte, error) {
+	data, err := json.MarshalIndent(p, "", "  ")
+	return append(data, '\n'), err
+}
+
 // Decode reads a saved plan, from a file that people know by its name. A plan that was
 // made without a cluster is an error, since no cluster can follow it.
 func Decode(name string, data []byte) (Plan, error) {

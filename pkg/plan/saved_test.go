@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,7 +36,7 @@ func savedPlan() plan.Plan {
 func TestSavedPlan(t *testing.T) {
 	t.Parallel()
 	p := savedPlan()
-	data, err := json.MarshalIndent(p, "", "  ")
+	data, err := plan.Encode(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,8 +92,6 @@ func schema(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(json.RawMessage(schema), func() error {
-			return a.Write(string(schema))
-		})
+		return a.Print(json.RawMessage(schema), func() error { return a.Write(string(schema)) })
 	})
 }

@@ -3,7 +3,6 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -142,7 +141,11 @@ func (o *upgradeOptions) show(u lifecycle.Upgrade) error {
 		if o.From != "" { // all that a plan is good for that was made without a cluster
 			saved, reading = u.Plan, ", for reading: 'upgrade cluster --plan' takes plans of the cluster itself, made without --from"
 		}
-		if err := save(o.out, saved); err != nil {
+		data, err := plan.Encode(saved)
+		if err == nil {
+			err = files.Save(o.out, data)
+		}
+		if err != nil {
 			return fmt.Errorf("writing the plan to %s: %w", o.out, err)
 		}
 		o.Say("plan written to %s%s", o.out, reading)
@@ -166,15 +169,6 @@ func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 		return u, err
 	}
 	return service.Review(ctx, u)
-}
-
-// save writes the plan for 'upgrade cluster --plan'.
-func save(file string, p plan.Plan) error {
-	data, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return err
-	}
-	return files.Save(file, append(data, '\n'))
 }
 
 func clusterClass(a *cli.App) *cobra.Command {
