@@ -59,7 +59,7 @@ func (d *decoder) tellProvider() {
 	provider, other := d.otherProvider()
 	if !other {
 		for _, problem := range d.ofProvider {
-			strictyaml.Lead(problem.Err)
+			problem.Err = strictyaml.Lead(problem.Err)
 			d.problems = append(d.problems, problem)
 		}
 		return
