@@ -135,10 +135,10 @@ func withoutContract(ctx context.Context, live client.Reader, kind schema.GroupV
 	switch err := live.Get(ctx, client.ObjectKey{Name: name}, definition); {
 	case apierrors.IsForbidden(err):
 		return "", nil // conditions of the cluster say it too, later
-	case client.IgnoreNotFound(err) != nil:
-		return "", fmt.Errorf("reading CustomResourceDefinition %s: %w", name, err)
-	case err != nil:
+	case apierrors.IsNotFound(err):
 		return fmt.Sprintf("%s is of no CustomResourceDefinition %s, by whose labels Cluster API finds the versions of the kind: give the definition that name", kind.Kind, name), nil
+	case err != nil:
+		return "", fmt.Errorf("reading CustomResourceDefinition %s: %w", name, err)
 	}
 	for _, version := range contracts() {
 		if _, keeps := definition.Labels[clusterv1.GroupVersion.Group+"/"+version]; keeps {

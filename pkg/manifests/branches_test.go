@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -65,6 +66,8 @@ func falls(t *testing.T, input Input, templates map[string]string) bool {
 		t.Fatal(err)
 	}
 	_, err = r.objects()
+	_, referencesErr := References(input.Config, input.Provider)
+	err = errors.Join(err, referencesErr)
 	return err != nil && strings.Contains(err.Error(), "error calling len")
 }
 

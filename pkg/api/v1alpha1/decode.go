@@ -192,7 +192,7 @@ func (d *decoder) readInfrastructure(node *yaml.Node, header strictyaml.Header, 
 	config, errs := read.config(document)
 	for _, problem := range d.config.Locate(document, errs) {
 		if problem.Err.Type == field.ErrorTypeForbidden { // by a rule of the schema
-			strictyaml.Lead(problem.Err)
+			problem.Err = strictyaml.Lead(problem.Err)
 		}
 		d.problems = append(d.problems, problem)
 	}

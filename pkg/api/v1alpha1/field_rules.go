@@ -158,7 +158,8 @@ var fieldRules = map[string]fieldRule{ //nolint:gochecknoglobals // a constant
 // unreadByEKSAnywhere has rules for fields that files of EKS Anywhere have and that it does
 // not read itself: they do nothing there either.
 var unreadByEKSAnywhere = map[string]fieldRule{ //nolint:gochecknoglobals // a constant
-	"Cluster.spec.controlPlaneConfiguration.name": harmless("the control plane has no name of its own, in EKS Anywhere neither; ignored"),
-	"Cluster.spec.externalEtcdConfiguration.name": harmless("etcd has no name of its own, in EKS Anywhere neither; ignored"),
-	"Cluster.spec.clusterNetwork.node":            harmless("EKS Anywhere has no such field, so it did nothing; ignored: write nodes to have its effect"),
+	"Cluster.spec.controlPlaneConfiguration.name":                                                harmless("the control plane has no name of its own, in EKS Anywhere neither; ignored"),
+	"Cluster.spec.externalEtcdConfiguration.name":                                                harmless("etcd has no name of its own, in EKS Anywhere neither; ignored"),
+	"Cluster.spec.controlPlaneConfiguration.upgradeRolloutStrategy.rollingUpdate.maxUnavailable": harmless("of a control plane, EKS Anywhere reads maxSurge only; ignored"),
+	"Cluster.spec.clusterNetwork.node":                                                           harmless("EKS Anywhere has no such field, so it did nothing; ignored: write nodes to have its effect"),
 }

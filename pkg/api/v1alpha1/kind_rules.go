@@ -37,7 +37,7 @@ func kindRules(infrastructure InfrastructureKinds) map[string]string {
 // has and clusterctl-x does not to the names of these providers.
 func otherProviders() map[string]string {
 	providers := map[string]string{"TinkerbellTemplateConfig": "Tinkerbell", "SnowIPPool": "Snow"}
-	for prefix, provider := range map[string]string{"CloudStack": "CloudStack", "Nutanix": "Nutanix", "Snow": "Snow", "Tinkerbell": "Tinkerbell", "VSphere": "vSphere"} {
+	for prefix, provider := range map[string]string{"Nutanix": "Nutanix", "Snow": "Snow", "Tinkerbell": "Tinkerbell", "VSphere": "vSphere"} {
 		providers[prefix+"DatacenterConfig"] = provider
 		providers[prefix+"MachineConfig"] = provider
 	}
@@ -59,7 +59,7 @@ func (d *decoder) tellProvider() {
 	provider, other := d.otherProvider()
 	if !other {
 		for _, problem := range d.ofProvider {
-			strictyaml.Lead(problem.Err)
+			problem.Err = strictyaml.Lead(problem.Err)
 			d.problems = append(d.problems, problem)
 		}
 		return

@@ -13,8 +13,6 @@ func TestKindRules(t *testing.T) {
 	t.Parallel()
 	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nspec: {datacenterRef: {kind: DockerDatacenterConfig}}\n---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: "
 	about := map[string]string{ // what each rule speaks of
-		"CloudStackDatacenterConfig": "provider cloudstack;",
-		"CloudStackMachineConfig":    "provider cloudstack;",
 		"NutanixDatacenterConfig":    "provider nutanix;",
 		"NutanixMachineConfig":       "provider nutanix;",
 		"SnowDatacenterConfig":       "provider snow;",
