@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -61,8 +62,10 @@ func documentSchema(kind string, of v1alpha1.InfrastructureKind) (map[string]any
 	if err != nil {
 		return nil, fmt.Errorf("writing the schema of %s: %w", kind, err)
 	}
-	deprecated := func(text string) map[string]any {
-		return map[string]any{"description": text, "deprecated": true, "deprecationMessage": text, "doNotSuggest": true}
+	for _, answer := range of.Answers {
+		if err := addIgnored(spec, answer); err != nil {
+			return nil, fmt.Errorf("writing the schema of %s: %w", kind, err)
+		}
 	}
 	required := []any{"apiVersion", "kind", "metadata"}
 	if len(definition.Required) > 0 {
@@ -75,9 +78,40 @@ func documentSchema(kind string, of v1alpha1.InfrastructureKind) (map[string]any
 			"kind":       map[string]any{"type": "string", "const": kind, "description": "kind says what the document describes."},
 			"metadata":   map[string]any{"$ref": "#/$defs/Meta", "description": "metadata names the document."},
 			"spec":       spec,
-			"status":     deprecated("status is read from the cluster; this one is ignored"),
+			"status":     ignored("status is read from the cluster; this one is ignored"),
 		},
 	}, nil
+}
+
+// ignored is the schema of a field that is read and not acted on: an editor warns of it.
+func ignored(text string) map[string]any {
+	return map[string]any{"description": text, "deprecated": true, "deprecationMessage": text, "doNotSuggest": true}
+}
+
+// addIgnored adds a field to the schema of a spec if the answer about it is a warning.
+func addIgnored(spec map[string]any, answer v1alpha1.FieldAnswer) error {
+	if answer.Warning == "" {
+		return nil
+	}
+	names := strings.Split(answer.Path, ".")
+	parent := spec
+	for _, name := range names[:len(names)-1] {
+		properties, _ := parent["properties"].(map[string]any)
+		property, there := properties[name].(map[string]any)
+		if !there {
+			return fmt.Errorf("there is an answer about %s, and no field %s", answer.Path, name)
+		}
+		if items, is := property["items"].(map[string]any); is {
+			property = items
+		}
+		parent = property
+	}
+	properties, is := parent["properties"].(map[string]any)
+	if !is {
+		return fmt.Errorf("there is an answer about %s, which is below no object", answer.Path)
+	}
+	properties[names[len(names)-1]] = ignored(answer.Warning)
+	return nil
 }
 
 // specSchema returns a schema as JSON Schema, in which what it does not name is unknown.
