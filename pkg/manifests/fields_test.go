@@ -44,6 +44,7 @@ func outsideManifests() map[string]string {
 		"Cluster.spec.upgradePolicy.maxWorkerVersionSkew":                        "decides which versions are valid, and the steps of an upgrade",
 		"GCPMachineConfig.spec.rootDiskEncryptionKey.keyType":                    "has one value",
 		"GCPMachineConfig.spec.additionalDisks.encryptionKey.keyType":            "has one value",
+		"VSphereMachineConfig.spec.osFamily":                                     "is refused where it is bottlerocket; kubeadm runs alike on the others",
 		"Cluster.spec.controlPlaneConfiguration.machineGroupRef.kind":            "there is one kind with this datacenter",
 		"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef.kind":        "there is one kind with this datacenter",
 	}

@@ -101,7 +101,7 @@ func TestEveryObject(t *testing.T) {
 					labels[key] = u.GetLabels()[key]
 				}
 				want, namespace := map[string]string{"cluster.x-k8s.io/cluster-name": cluster, "clusterctl-x.io/cluster": cluster}, input.Namespace
-				if slices.Contains([]string{"AWSClusterRoleIdentity", "Namespace"}, object.Kind.Kind) { // which are of no cluster
+				if slices.Contains([]string{"AWSClusterRoleIdentity", "Namespace", "VSphereDeploymentZone", "VSphereFailureDomain"}, object.Kind.Kind) { // which are of no namespace
 					want, namespace = map[string]string{"cluster.x-k8s.io/cluster-name": "", "clusterctl-x.io/cluster": ""}, ""
 				}
 				if diff := gocmp.Diff(want, labels); diff != "" {

@@ -33,8 +33,8 @@ func TestDecodeChecksDocuments(t *testing.T) {
 		"unknown kind": {strings.Replace(minimal, "kind: Cluster", "kind: cluster", 1), []string{
 			`cluster.yaml:2: kind: Unsupported value: "cluster": supported values: ` + documentKinds,
 		}},
-		"kind of another provider": {minimal + "---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: VSphereMachineConfig\nmetadata:\n  name: x\n", []string{
-			`cluster.yaml:17: kind: Invalid value: "VSphereMachineConfig": there is no provider vsphere; have a ClusterAPIDatacenterConfig and ClusterAPIMachineConfigs carry its objects instead (docs/tasks/any-infrastructure.md)`,
+		"kind of another provider": {minimal + "---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: TinkerbellMachineConfig\nmetadata:\n  name: x\n", []string{
+			`cluster.yaml:17: kind: Invalid value: "TinkerbellMachineConfig": there is no provider tinkerbell; have a ClusterAPIDatacenterConfig and ClusterAPIMachineConfigs carry its objects instead (docs/tasks/any-infrastructure.md)`,
 		}},
 		"kind by an alias": {strings.Replace(minimal, "kind: Cluster\nmetadata:\n  name: prod", "metadata:\n  name: &kind Secret\nkind: *kind", 1), []string{
 			`cluster.yaml:4: kind: Unsupported value: "Secret": supported values: ` + documentKinds,

@@ -21,8 +21,6 @@ func TestKindRules(t *testing.T) {
 		"TinkerbellDatacenterConfig": "provider tinkerbell;",
 		"TinkerbellMachineConfig":    "provider tinkerbell;",
 		"TinkerbellTemplateConfig":   "provider tinkerbell;",
-		"VSphereDatacenterConfig":    "provider vsphere;",
-		"VSphereMachineConfig":       "provider vsphere;",
 	}
 	for kind, text := range kindRules(twoProviders(t)) {
 		if words, known := about[kind]; !known || !strings.Contains(text, words) {
@@ -86,23 +84,23 @@ func TestFilesOfOtherProviders(t *testing.T) {
 kind: Cluster
 spec:
   kubernetesVersion: "1.34"
-  controlPlaneConfiguration: {count: 3, endpoint: {host: 10.0.0.1}, machineGroupRef: {kind: VSphereMachineConfig, name: cp}}
+  controlPlaneConfiguration: {count: 3, endpoint: {host: 10.0.0.1}, machineGroupRef: {kind: TinkerbellMachineConfig, name: cp}}
   workerNodeGroupConfigurations:
-  - {name: a, machineGroupRef: {kind: VSphereMachineConfig, name: a}}
-  externalEtcdConfiguration: {count: 3, machineGroupRef: {kind: VSphereMachineConfig, name: etcd}}
+  - {name: a, machineGroupRef: {kind: TinkerbellMachineConfig, name: a}}
+  externalEtcdConfiguration: {count: 3, machineGroupRef: {kind: TinkerbellMachineConfig, name: etcd}}
 `
-	const machine = "---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: VSphereMachineConfig\nspec: {osFamily: ubuntu}\n"
+	const machine = "---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: TinkerbellMachineConfig\nspec: {osFamily: ubuntu}\n"
 	reference := func(kind string) string { return "  datacenterRef: {kind: " + kind + ", name: a}\n" }
 	tests := map[string]struct {
 		text string
 		want []string
 	}{
-		"whole file":        {cluster + reference("VSphereDatacenterConfig") + machine + machine + strings.ReplaceAll(machine, "Machine", "Datacenter"), []string{line("vSphere")}},
+		"whole file":        {cluster + reference("TinkerbellDatacenterConfig") + machine + machine + strings.ReplaceAll(machine, "Machine", "Datacenter"), []string{line("Tinkerbell")}},
 		"reference alone":   {cluster + reference("NutanixDatacenterConfig"), []string{line("Nutanix")}},
-		"no reference":      {cluster + machine, []string{line("vSphere")}},
-		"no cluster":        {strings.TrimPrefix(machine, "---\n"), []string{line("vSphere")}},
+		"no reference":      {cluster + machine, []string{line("Tinkerbell")}},
+		"no cluster":        {strings.TrimPrefix(machine, "---\n"), []string{line("Tinkerbell")}},
 		"with a mistake":    {cluster + reference("SnowDatacenterConfig") + "  clusterNetwrok: {}\n", []string{line("Snow"), "f.yaml:10: spec.clusterNetwrok: Forbidden: unknown field; did you mean clusterNetwork?"}},
-		"leftover document": {"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + machine, []string{`f.yaml:7: kind: Invalid value: "VSphereMachineConfig": ` + kindRules(twoProviders(t))["VSphereMachineConfig"]}},
+		"leftover document": {"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + machine, []string{`f.yaml:7: kind: Invalid value: "TinkerbellMachineConfig": ` + kindRules(twoProviders(t))["TinkerbellMachineConfig"]}},
 		"leftover field": {
 			"apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nspec:\n" + reference("DockerDatacenterConfig") + "  workerNodeGroupConfigurations: [{machineGroupRef: {}}]\n",
 			[]string{"f.yaml:5: spec.workerNodeGroupConfigurations[0].machineGroupRef: Forbidden: with a datacenterRef of kind DockerDatacenterConfig no document describes machines; remove it"},
