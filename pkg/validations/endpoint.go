@@ -27,7 +27,7 @@ func endpoint(cluster *v1alpha1.Cluster, known providers.Set, path *field.Path) 
 		return field.ErrorList{field.Required(at, "an IP address in the network of the machines that none of them has, such as 10.0.0.5")}
 	case given == nil && config.SkipLoadBalancerDeployment:
 		return field.ErrorList{field.Forbidden(skip, "without an endpoint.host no load balancer is deployed; remove it, or add endpoint.host")}
-	case given != nil && !validHost(given.Host) && !validHostPort(strings.ToLower(given.Host)):
+	case given != nil && !validHost(strings.ToLower(given.Host)) && !validHostPort(strings.ToLower(given.Host)):
 		return field.ErrorList{field.Invalid(at, given.Host, "must be an IP address or a DNS name, with a port behind a colon if it is not 6443, such as 10.0.0.5")}
 	}
 	return nil

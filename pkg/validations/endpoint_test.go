@@ -26,6 +26,7 @@ func TestSpecEndpoint(t *testing.T) {
 		"IPv6":                    {providers.EndpointOfSpec, "fd00::5", false, nil},
 		"IPv6 and port":           {providers.EndpointOfSpec, "[fd00::5]:8443", false, nil},
 		"name and port":           {providers.EndpointOfEither, "api.example.com:443", true, nil},
+		"capital letters":         {providers.EndpointOfSpec, "API.Example.com", false, nil},
 		"none where it may be":    {providers.EndpointOfEither, "", false, nil},
 		"none where it must be":   {providers.EndpointOfSpec, "", false, []string{path + "endpoint.host: Required value: an IP address in the network of the machines that none of them has, such as 10.0.0.5"}},
 		"no host":                 {providers.EndpointOfSpec, "a b", false, []string{path + `endpoint.host: Invalid value: "a b": ` + format}},

@@ -65,18 +65,19 @@ type Endpoint struct {
 // defaultAPIServerPort is that of kubeadm.
 const defaultAPIServerPort = 6443
 
-// HostPort returns the host, an IPv6 address without brackets, and the port. A host that
-// is not valid is returned as it is.
+// HostPort returns the host, in lower case as kubeadm has it, an IPv6 address without
+// brackets, and the port. Of a host that is not valid the port is 6443.
 func (e Endpoint) HostPort() (string, Port) {
-	if _, err := netip.ParseAddr(e.Host); err == nil { // of version 6, its colons are no ports
-		return e.Host, defaultAPIServerPort
+	host := strings.ToLower(e.Host)
+	if _, err := netip.ParseAddr(host); err == nil { // of version 6, its colons are no ports
+		return host, defaultAPIServerPort
 	}
 	var port Port
-	colon := strings.LastIndexByte(e.Host, ':')
-	if colon < 0 || port.UnmarshalText([]byte(e.Host[colon+1:])) != nil {
-		return e.Host, defaultAPIServerPort
+	colon := strings.LastIndexByte(host, ':')
+	if colon < 0 || port.UnmarshalText([]byte(host[colon+1:])) != nil {
+		return host, defaultAPIServerPort
 	}
-	return strings.Trim(e.Host[:colon], "[]"), port
+	return strings.Trim(host[:colon], "[]"), port
 }
 
 // APIEndpoint returns the endpoint that the spec gives; nil where it gives none.

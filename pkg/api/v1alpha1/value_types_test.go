@@ -277,7 +277,7 @@ func TestEndpointHostPort(t *testing.T) {
 		"fd00::5":              {"fd00::5", 6443},
 		"[fd00::5]:443":        {"fd00::5", 443},
 		"api.example.com":      {"api.example.com", 6443},
-		"api.example.com:8443": {"api.example.com", 8443},
+		"API.example.com:8443": {"api.example.com", 8443},
 		"api.example.com:none": {"api.example.com:none", 6443},
 	} {
 		host, port := v1alpha1.Endpoint{Host: text}.HostPort()
