@@ -21,6 +21,9 @@ import (
 func ObjectKinds(known providers.Set) rbac.Kinds {
 	var kinds rbac.Kinds
 	for _, provider := range known {
+		for _, resource := range provider.Spec.Resources {
+			kinds.Others = append(kinds.Others, schema.FromAPIVersionAndKind(resource.APIVersion, resource.Kind).GroupKind())
+		}
 		of := provider.Spec.Infrastructure
 		if of == nil {
 			continue

@@ -2,6 +2,8 @@ package lifecycle_test
 
 import (
 	"cmp"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -115,5 +117,44 @@ func TestObjectKindsOfSpecs(t *testing.T) {
 				t.Errorf("kinds (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestObjectKindsOfFolders: the folders name the kinds of all that is rendered for the specs of
+// the goldens, but for those whose documents carry objects of any kind.
+func TestObjectKindsOfFolders(t *testing.T) {
+	t.Parallel()
+	known := providers.BuiltIn()
+	all := lifecycle.ObjectKinds(known)
+	named := slices.Concat(all.Clusters, all.MachineTemplates, all.Others)
+	read := func(file string) []byte {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	bundles, err := versionsbundle.Parse("bundles.yaml", read("../manifests/testdata/bundles.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../manifests/testdata/*/cluster.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no specs: %v", err)
+	}
+	for _, file := range files {
+		spec := lifecycle.ReadSpec(file, read(file), known, bundles)
+		if of := known.Of(spec.Config.Cluster); of.Spec.Infrastructure == nil {
+			continue
+		}
+		kinds, err := spec.ObjectKinds("default")
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, kind := range slices.Concat(kinds.Clusters, kinds.MachineTemplates, kinds.Others) {
+			if !slices.Contains(named, kind) {
+				t.Errorf("%s: the folder of the provider does not name %s", file, kind)
+			}
+		}
 	}
 }

@@ -83,6 +83,9 @@ type Spec struct {
 	Machine Document `json:"machine,omitzero"`
 	// Infrastructure is left out where the documents say what the objects are.
 	Infrastructure *Infrastructure `json:"infrastructure,omitempty"`
+	// Resources are the kinds of the objects that resources.yaml.tmpl renders, for the roles of
+	// users.
+	Resources []Resource `json:"resources,omitempty"`
 	// Simulated is true of machines that run no programs, so that there is nothing that
 	// would read most of their configuration, and nothing for a network plugin to do.
 	Simulated bool `json:"simulated,omitempty"`
@@ -187,6 +190,12 @@ type Infrastructure struct {
 	Cluster string `json:"cluster"`
 	// MachineTemplate is the kind of the machine templates.
 	MachineTemplate string `json:"machineTemplate"`
+}
+
+// Resource is a kind of further objects.
+type Resource struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
 }
 
 // NodeSpec is how kubeadm runs on the provider's machines: the fields of Node.
