@@ -287,16 +287,18 @@ func (of outcome) has(value any) bool {
 }
 
 // acts reports whether the outcome is another one with another value at a place of a
-// document. What has one possible value need not act.
+// document. What has one possible value need not act, and a choice is answered where another
+// one is refused: what a reference is found by, a system that no machine can have.
 func (r renderer) acts(t *testing.T, spec randomspec.Spec, of outcome, document string, place []any) bool {
 	t.Helper()
-	others := 0
+	others, choice := 0, r.isChoice(document, place)
 	for seed := range uint64(changes) {
 		changed, err := r.generator.Change(spec, document, place, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now, refusal, err := r.render(changed); refusal == nil && err == nil && now.text != of.text {
+		now, refusal, err := r.render(changed)
+		if refusal == nil && err == nil && now.text != of.text || refusal != nil && choice {
 			return true
 		}
 		if string(yamlOf(t, spec)) != string(yamlOf(t, changed)) {
@@ -304,6 +306,19 @@ func (r renderer) acts(t *testing.T, spec randomspec.Spec, of outcome, document 
 		}
 	}
 	return others == 0
+}
+
+// isChoice reports whether the schema of a document lists the values at a place.
+func (r renderer) isChoice(document string, place []any) bool {
+	schema := providers.Set{r.provider.Name: r.provider}.Kinds()[document].Schema().Definition()
+	for _, at := range place {
+		if name, is := at.(string); is {
+			schema = schema.Properties[name]
+		} else if schema.Items != nil {
+			schema = *schema.Items.Schema
+		}
+	}
+	return len(schema.Enum) > 0
 }
 
 // eachValue calls a function with each value below one that has no fields and no elements.
