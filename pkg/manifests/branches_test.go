@@ -164,6 +164,7 @@ func TestStringsEnterTemplatesThroughQuote(t *testing.T) {
 		"providers/clusterapi/control-plane-annotations.yaml.tmpl": {"{{toYaml (index . \"annotations\")}}"},
 		"providers/clusterapi/kubeadm.yaml.tmpl":                   {"{{toYaml .}}"},
 		"providers/vsphere/failure-domain.yaml.tmpl":               {"{{quote $name}} is not a whole value"},
+		"providers/nutanix/failure-domain.yaml.tmpl":               {`{{quote (printf "%s-%s" .Cluster .FailureDomain.name)}} is not a whole value`},
 		// Cluster API renders this one on its way to the machine, with a version.
 		"providers/docker/fetch-kubeadm.sh": {"{{.controlPlane.version}}"},
 	}

@@ -45,8 +45,16 @@ func outsideManifests() map[string]string {
 		"GCPMachineConfig.spec.rootDiskEncryptionKey.keyType":                    "has one value",
 		"GCPMachineConfig.spec.additionalDisks.encryptionKey.keyType":            "has one value",
 		"VSphereMachineConfig.spec.osFamily":                                     "is refused where it is bottlerocket; kubeadm runs alike on the others",
+		"NutanixDatacenterConfig.spec.credentialRef.kind":                        "has one value",
+		"NutanixMachineConfig.spec.osFamily":                                     "is that of the image; what there is no way to make is an error",
 		"Cluster.spec.controlPlaneConfiguration.machineGroupRef.kind":            "there is one kind with this datacenter",
 		"Cluster.spec.workerNodeGroupConfigurations.machineGroupRef.kind":        "there is one kind with this datacenter",
+	}
+	for _, identifier := range []string{
+		"NutanixDatacenterConfig.spec.failureDomains.cluster", "NutanixDatacenterConfig.spec.failureDomains.subnets", "NutanixMachineConfig.spec.image",
+		"NutanixMachineConfig.spec.images.image", "NutanixMachineConfig.spec.cluster", "NutanixMachineConfig.spec.subnet", "NutanixMachineConfig.spec.project", "NutanixMachineConfig.spec.gpus",
+	} {
+		outside[identifier+".type"] = "says which of the fields beside it is given"
 	}
 	for kind := range providers.BuiltIn().Kinds() {
 		outside[kind+".metadata.name"] = "must be the name of the reference"
@@ -208,7 +216,7 @@ func otherTexts(text string) []string {
 	others := []string{
 		text + "x", "x" + text, "true", "false", "other", "1.32", "1m", "10.0.0.0/8", "10.0.0.0/9", "fd00:1::/53", "fd00:3::/112", "unix:///run/other/socket",
 		"http://other.example.org:80", "https://10.0.0.99:2379", "us-east-1", "aws-cn", "CRD", "NoExecute", "Reconcile", "ConfigMap", "Secret", "OtherTemplate", "v1.33.3", "small", "large",
-		"AWSClusterStaticIdentity", "tcp", "udp", "TCP", "UDP", "egress", "Volume", "00000000-0000-4000-8000-00000000000a",
+		"AWSClusterStaticIdentity", "tcp", "udp", "TCP", "UDP", "egress", "Volume", "00000000-0000-4000-8000-00000000000a", "96Gi",
 	}
 	if number, err := strconv.Atoi(text); err == nil {
 		others = append(others, strconv.Itoa(number+1), strconv.Itoa(number+2), strconv.Itoa(max(0, number-1)))

@@ -16,7 +16,7 @@ import (
 // TestBuiltIn: those that clusterctl-x brings along can be read.
 func TestBuiltIn(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"aws", "cloudstack", "clusterapi", "docker", "gcp", "inmemory", "openstack", "vsphere"}, providers.BuiltIn().Names()); diff != "" {
+	if diff := cmp.Diff([]string{"aws", "cloudstack", "clusterapi", "docker", "gcp", "inmemory", "nutanix", "openstack", "vsphere"}, providers.BuiltIn().Names()); diff != "" {
 		t.Errorf("providers (-want +got):\n%s", diff)
 	}
 	folders, err := fs.Sub(config.Providers, "providers")

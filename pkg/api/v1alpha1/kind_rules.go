@@ -37,7 +37,7 @@ func kindRules(infrastructure InfrastructureKinds) map[string]string {
 // has and clusterctl-x does not to the names of these providers.
 func otherProviders() map[string]string {
 	providers := map[string]string{"TinkerbellTemplateConfig": "Tinkerbell", "SnowIPPool": "Snow"}
-	for prefix, provider := range map[string]string{"Nutanix": "Nutanix", "Snow": "Snow", "Tinkerbell": "Tinkerbell"} {
+	for prefix, provider := range map[string]string{"Snow": "Snow", "Tinkerbell": "Tinkerbell"} {
 		providers[prefix+"DatacenterConfig"] = provider
 		providers[prefix+"MachineConfig"] = provider
 	}

@@ -13,8 +13,6 @@ func TestKindRules(t *testing.T) {
 	t.Parallel()
 	const cluster = "apiVersion: clusterctl-x.io/v1alpha1\nkind: Cluster\nspec: {datacenterRef: {kind: DockerDatacenterConfig}}\n---\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: "
 	about := map[string]string{ // what each rule speaks of
-		"NutanixDatacenterConfig":    "provider nutanix;",
-		"NutanixMachineConfig":       "provider nutanix;",
 		"SnowDatacenterConfig":       "provider snow;",
 		"SnowMachineConfig":          "provider snow;",
 		"SnowIPPool":                 "provider snow;",
@@ -96,7 +94,7 @@ spec:
 		want []string
 	}{
 		"whole file":        {cluster + reference("TinkerbellDatacenterConfig") + machine + machine + strings.ReplaceAll(machine, "Machine", "Datacenter"), []string{line("Tinkerbell")}},
-		"reference alone":   {cluster + reference("NutanixDatacenterConfig"), []string{line("Nutanix")}},
+		"reference alone":   {cluster + reference("SnowDatacenterConfig"), []string{line("Snow")}},
 		"no reference":      {cluster + machine, []string{line("Tinkerbell")}},
 		"no cluster":        {strings.TrimPrefix(machine, "---\n"), []string{line("Tinkerbell")}},
 		"with a mistake":    {cluster + reference("SnowDatacenterConfig") + "  clusterNetwrok: {}\n", []string{line("Snow"), "f.yaml:10: spec.clusterNetwrok: Forbidden: unknown field; did you mean clusterNetwork?"}},
