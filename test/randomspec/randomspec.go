@@ -120,17 +120,16 @@ func (s Spec) YAML() ([]byte, error) {
 	if s.Endpoint != "" {
 		part["endpoint"] = map[string]any{"host": s.Endpoint}
 	}
-	group := map[string]any{"count": 1, "name": "md-0"}
 	documents := []map[string]any{nil, document(s.provider.Spec.Datacenter.Kind, s.Datacenter)}
 	if kind := s.provider.Spec.Machine.Kind; kind != "" {
 		ref := map[string]any{"kind": kind, "name": cluster}
-		part["machineGroupRef"], group["machineGroupRef"] = ref, ref
+		part["machineGroupRef"] = ref
 		documents = append(documents, document(kind, s.Machine))
 	}
 	documents[0] = document(v1alpha1.ClusterKind, map[string]any{
 		"kubernetesVersion":             s.Version,
 		"controlPlaneConfiguration":     part,
-		"workerNodeGroupConfigurations": []any{group},
+		"workerNodeGroupConfigurations": s.groups(part["machineGroupRef"]),
 		"clusterNetwork": map[string]any{
 			"pods":     map[string]any{"cidrBlocks": []any{"192.168.0.0/16"}},
 			"services": map[string]any{"cidrBlocks": []any{"10.96.0.0/12"}},
@@ -146,6 +145,31 @@ func (s Spec) YAML() ([]byte, error) {
 		texts[i] = text
 	}
 	return bytes.Join(texts, []byte("---\n")), nil
+}
+
+// groups are a group, and one in each failure domain that the provider's document lists, unless
+// that says which groups are in it.
+func (s Spec) groups(machines any) []any {
+	names := []string{""}
+	of := s.provider.Spec
+	domains, _ := s.Datacenter[of.FailureDomains].([]any)
+	for _, entry := range domains {
+		if name, is := entry.(map[string]any)["name"].(string); is && of.Spread == "" {
+			names = append(names, name)
+		}
+	}
+	var groups []any
+	for i, name := range names {
+		group := map[string]any{"count": 1, "name": fmt.Sprintf("md-%d", i)}
+		if machines != nil {
+			group["machineGroupRef"] = machines
+		}
+		if name != "" {
+			group["failureDomains"] = []any{name}
+		}
+		groups = append(groups, group)
+	}
+	return groups
 }
 
 func document(kind string, spec map[string]any) map[string]any {

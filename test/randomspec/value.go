@@ -52,7 +52,7 @@ func (d *draw) value(schema apiextensionsv1.JSONSchemaProps, path string) (any, 
 		if !is {
 			return nil, fmt.Errorf("%s: no value is drawn by rules that are not about an object", path)
 		}
-		complete := runtime.DeepCopyJSON(fields)
+		complete := map[string]any{partField: runtime.DeepCopyJSON(fields)}
 		rules.Default(complete)
 		if broken = rules.Validate(field.NewPath(path), complete).ToAggregate(); broken == nil {
 			return value, nil
@@ -66,12 +66,16 @@ func hasRules(schema apiextensionsv1.JSONSchemaProps) bool {
 	return len(schema.XValidations) > 0 || schema.MinProperties != nil || len(schema.OneOf) > 0 || len(schema.AnyOf) > 0 || len(schema.AllOf) > 0 || schema.Not != nil
 }
 
-// schema returns the schema of a part.
+// partField of an object has the part that a schema is about: not all schemas of parts can be
+// those of documents.
+const partField = "part"
+
+// schema returns the schema of an object with a part.
 func (d *draw) schema(of apiextensionsv1.JSONSchemaProps, path string) (*strictyaml.Schema, error) {
 	if known, is := d.rules[path]; is {
 		return known, nil
 	}
-	made, err := strictyaml.NewSchema(of, v1alpha1.InfrastructureFormats())
+	made, err := strictyaml.NewSchema(apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{partField: of}}, v1alpha1.InfrastructureFormats())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -130,7 +134,11 @@ func (d *draw) mapping(schema apiextensionsv1.JSONSchemaProps, path string) (any
 	var errs []error
 	for range 1 + d.IntN(2) {
 		value, err := d.value(*schema.AdditionalProperties.Schema, path+".*")
-		values[d.of(lower, 6, 8)], errs = value, append(errs, err)
+		key := d.of(lower, 6, 8)
+		if hasRules(schema) { // which may be about the names
+			key = pick(d, "", "/") + key
+		}
+		values[key], errs = value, append(errs, err)
 	}
 	return values, errors.Join(errs...)
 }
