@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,14 +22,26 @@ func (e *ReleasesError) Error() string { return e.Err.Error() }
 
 func (e *ReleasesError) Unwrap() error { return e.Err }
 
+// RenderedClass is a ClusterClass.
+type RenderedClass struct {
+	// Objects are the templates and the class, in the order in which they are applied.
+	Objects []templater.Object
+	// Notes say what is not in the class.
+	Notes []string
+}
+
 // RenderClassKeeping renders a ClusterClass as RenderClass does. It keeps every version
 // that a cluster of the class has or is being upgraded to.
-func (s *Service) RenderClassKeeping(ctx context.Context, class manifests.Class, bundles *versionsbundle.Bundles) ([]templater.Object, error) {
-	key := s.Key(class.Name, "")
+func (s *Service) RenderClassKeeping(ctx context.Context, class manifests.Class, bundles *versionsbundle.Bundles) (RenderedClass, error) {
+	namespace := ""
+	if class.Documents != nil {
+		namespace = class.Documents.Cluster.Metadata.Namespace
+	}
+	key := s.Key(class.Name, namespace)
 	class.Namespace = key.Namespace
 	bundles, used, err := s.usedReleases(ctx, bundles, key)
 	if err != nil {
-		return nil, err
+		return RenderedClass{}, err
 	}
 	return renderClass(class, bundles, used)
 }
@@ -61,22 +74,35 @@ func (s *Service) usedReleases(ctx context.Context, bundles *versionsbundle.Bund
 
 // RenderClass renders a ClusterClass with the releases of the bundles that its machines
 // can be made with. The error is a *ReleasesError where they make none.
-func RenderClass(class manifests.Class, bundles *versionsbundle.Bundles) ([]templater.Object, error) {
+func RenderClass(class manifests.Class, bundles *versionsbundle.Bundles) (RenderedClass, error) {
 	return renderClass(class, bundles, nil)
 }
 
-func renderClass(class manifests.Class, bundles *versionsbundle.Bundles, used []v1alpha1.Version) ([]templater.Object, error) {
+func renderClass(class manifests.Class, bundles *versionsbundle.Bundles, used []v1alpha1.Version) (RenderedClass, error) {
 	class.Releases = bundles.Usable(class.Provider.Needs(), used)
+	all := class.Releases
+	class, lacking := class.WithImages()
+	if err := missingClassImages(class, all, used, lacking); err != nil {
+		return RenderedClass{}, &ReleasesError{err}
+	}
 	versions := make([]string, len(class.Releases))
 	for i, release := range class.Releases {
 		versions[i] = release.Version.String()
 	}
 	if gaps := validations.ClassVersions(versions); len(gaps) > 0 {
-		return nil, &ReleasesError{fmt.Errorf("the versions of the class: %v %s, with a file for --bundles", gaps[0].BadValue, gaps[0].Detail)}
+		return RenderedClass{}, &ReleasesError{fmt.Errorf("the versions of the class: %v %s, with a file for --bundles", gaps[0].BadValue, gaps[0].Detail)}
 	}
 	objects, err := manifests.RenderClass(class)
 	if err != nil {
-		return nil, &ReleasesError{err}
+		return RenderedClass{}, &ReleasesError{err}
 	}
-	return objects, nil
+	rendered := RenderedClass{Objects: objects}
+	if len(lacking) > 0 {
+		rendered.Notes = append(rendered.Notes, "the class leaves out "+strings.Join(lackOfImages(all, lacking), "; "))
+	}
+	others, err := class.OtherObjects()
+	if len(others) > 0 {
+		rendered.Notes = append(rendered.Notes, fmt.Sprintf("the class cannot have %s; make them before the clusters that need them", strings.Join(others, ", ")))
+	}
+	return rendered, err
 }

@@ -26,6 +26,10 @@ const ProviderAnnotation = "clusterctl-x.io/provider"
 type Class struct {
 	Name, Namespace string
 	Provider        providers.Provider
+	// Documents is a valid cluster spec with the documents of the provider, where it has
+	// such that describe machines. What it says of the cluster itself is not in the class,
+	// but for the form of the endpoint.
+	Documents *v1alpha1.Config
 	// Releases that clusters of the class may have, oldest first: at least one.
 	Releases []versionsbundle.Release
 	// UpgradePlans names the handler of a runtime extension that Cluster API asks for
@@ -34,9 +38,9 @@ type Class struct {
 }
 
 // RenderClass returns a ClusterClass, after the templates that it names. They are
-// rendered from an empty spec: what differs from cluster to cluster is a variable, and
-// what differs from version to version a patch. Like everything immutable, the
-// templates are named after their content.
+// rendered from an empty spec, with the documents that describe the machines: what differs
+// from cluster to cluster is a variable, and what differs from version to version a patch. Like
+// everything immutable, the templates are named after their content.
 func RenderClass(class Class) ([]templater.Object, error) {
 	if len(class.Releases) == 0 {
 		return nil, errors.New("a ClusterClass needs a version")
@@ -44,11 +48,23 @@ func RenderClass(class Class) ([]templater.Object, error) {
 	if len(class.Releases) > maxVersions {
 		return nil, fmt.Errorf("%d releases are too many: Cluster API allows a ClusterClass %d; use bundles with fewer", len(class.Releases), maxVersions)
 	}
-	if machine := class.Provider.Spec.Machine.Kind; machine != "" {
-		return nil, fmt.Errorf("provider %s has documents of kind %s that describe machines, which no class is generated for; name a ClusterClass of your own in spec.clusterClass instead of spec.datacenterRef", class.Provider.Name, machine)
+	if of := class.Provider.Spec.Infrastructure; of != nil {
+		if err := (&classMaker{Class: class}).hasTemplate(of.Cluster); err != nil {
+			return nil, err
+		}
 	}
-	m := classMaker{Class: class}
+	if machine := class.Provider.Spec.Machine.Kind; machine != "" && class.Documents == nil {
+		return nil, fmt.Errorf("machines of provider %s are described by documents of kind %s, and a class needs them; give a cluster spec that has them with -f", class.Provider.Name, machine)
+	}
+	m := classMaker{Class: class, workers: workerRoles(class.Documents)}
 	if err := m.readDefinitions(); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.endpoint, err = m.readEndpoint(); err != nil {
+		return nil, err
+	}
+	if err := m.readImages(); err != nil {
 		return nil, err
 	}
 	for _, release := range class.Releases {
@@ -61,90 +77,21 @@ func RenderClass(class Class) ([]templater.Object, error) {
 	return m.objects()
 }
 
-// Ends of the names of templates, before the hash.
-const (
-	ofCluster      = ""
-	ofControlPlane = "-" + v1alpha1.ControlPlaneName
-	ofWorkers      = "-" + v1alpha1.DefaultWorkerClass
-)
-
 // classMaker puts a ClusterClass together.
 type classMaker struct {
 	Class
+	// workers are the classes of workers.
+	workers []role
+	// endpoint of each cluster, with a placeholder; nil where the provider chooses it.
+	endpoint *v1alpha1.Endpoint
+	// images are the variables for the images of documents.
+	images map[v1alpha1.Ref]imagesVariable
 	// rendered is the cluster at each of the releases.
 	rendered  []parts
 	variables []clusterv1.ClusterClassVariable
 	// patches that follow from the renderings come before those that are defined
 	// for variables.
 	patches, defined []clusterv1.ClusterClassPatch
-}
-
-// parts are the objects that a class has templates of.
-type parts struct {
-	infrastructure, controlPlane, controlPlaneMachine, bootstrap, machine *unstructured.Unstructured
-	controlPlaneCheck, workerCheck                                        clusterv1.MachineHealthCheckSpec
-}
-
-// nameOfCluster is the placeholder for the name of each cluster of a class.
-const nameOfCluster = "name-of-the-cluster"
-
-// nothingSaid is a spec with no more than it must have.
-const nothingSaid = `apiVersion: %s
-kind: Cluster
-metadata: {name: ` + nameOfCluster + `}
-spec:
-  kubernetesVersion: %s
-  workerNodeGroupConfigurations: [{name: %s}]
-  datacenterRef: {kind: %s, name: class}
-  machineHealthCheck: {}
-  clusterNetwork:
-    pods: {cidrBlocks: [192.168.0.0/16]}
-    services: {cidrBlocks: [10.96.0.0/12]}
-`
-
-// render returns the parts of a cluster without a class, at a release.
-func (m *classMaker) render(release versionsbundle.Release) (parts, error) {
-	text := fmt.Sprintf(nothingSaid, v1alpha1.APIVersion, release.Version, v1alpha1.DefaultWorkerClass, m.Provider.Spec.Datacenter.Kind)
-	config := (providers.Set{m.Provider.Name: m.Provider}).Decode("a spec that says nothing", []byte(text))
-	if err := config.Problems.OrNil(); err != nil {
-		return parts{}, err
-	}
-	versions := v1alpha1.ClusterVersions{ControlPlane: release.Version, WorkerNodeGroups: map[string]v1alpha1.Version{v1alpha1.DefaultWorkerClass: release.Version}}
-	objects, err := Render(Input{Config: config, Provider: m.Provider, Versions: versions, Set: versionsbundle.Set{release.Version: release}, Namespace: m.Namespace})
-	if err != nil {
-		return parts{}, err
-	}
-	var p parts
-	kinds := m.Provider.Spec.Infrastructure
-	err = errors.Join(
-		one(objects.Cluster, kinds.Cluster, &p.infrastructure), one(objects.ControlPlane, "KubeadmControlPlane", &p.controlPlane),
-		one(objects.ControlPlane, kinds.MachineTemplate, &p.controlPlaneMachine), one(objects.Groups[0].Objects, "KubeadmConfigTemplate", &p.bootstrap),
-		one(objects.Groups[0].Objects, kinds.MachineTemplate, &p.machine),
-		check(objects.ControlPlane, &p.controlPlaneCheck), check(objects.Groups[0].Objects, &p.workerCheck),
-	)
-	return p, err
-}
-
-// one finds the object of a kind.
-func one(objects []templater.Object, kind string, into **unstructured.Unstructured) (err error) {
-	i := slices.IndexFunc(objects, func(o templater.Object) bool { return o.Kind.Kind == kind })
-	if i < 0 {
-		return fmt.Errorf("the templates render no %s", kind)
-	}
-	*into, err = objects[i].Unstructured()
-	return err
-}
-
-func check(objects []templater.Object, into *clusterv1.MachineHealthCheckSpec) error {
-	var object *unstructured.Unstructured
-	if err := one(objects, "MachineHealthCheck", &object); err != nil {
-		return err
-	}
-	data, err := json.Marshal(object.Object["spec"])
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, into)
 }
 
 // readDefinitions reads the variables of the class and the patches that depend
@@ -172,62 +119,79 @@ func (m *classMaker) readDefinitions() error {
 	return nil
 }
 
+// classTemplates are the templates that a class names.
+type classTemplates struct {
+	infrastructure, controlPlane, controlPlaneMachine *unstructured.Unstructured
+	// bootstraps and machines are those of each class of workers.
+	bootstraps, machines []*unstructured.Unstructured
+}
+
+// all are the templates in the order in which they are written.
+func (t classTemplates) all() []*unstructured.Unstructured {
+	all := []*unstructured.Unstructured{t.infrastructure, t.controlPlane, t.controlPlaneMachine}
+	for i := range t.machines {
+		all = append(all, t.bootstraps[i], t.machines[i])
+	}
+	return all
+}
+
 // objects are the templates and the class.
 func (m *classMaker) objects() ([]templater.Object, error) {
-	infrastructure, err := m.template(ofCluster, "Template", func(p parts) (map[string]any, error) { return templateOf(p.infrastructure) })
-	if err != nil {
+	var all classTemplates
+	var err error
+	if all.infrastructure, err = m.template(ofCluster(), "Template", m.infrastructureTemplate); err != nil {
 		return nil, err
 	}
-	controlPlane, err := m.template(ofControlPlane, "Template", controlPlaneTemplate)
-	if err != nil {
+	controlPlane := m.ofControlPlane()
+	if all.controlPlane, err = m.template(controlPlane, "Template", controlPlaneTemplate); err != nil {
 		return nil, err
 	}
-	own := func(object func(parts) *unstructured.Unstructured) func(parts) (map[string]any, error) {
-		return func(p parts) (map[string]any, error) { return object(p).Object, nil }
-	}
-	controlPlaneMachine, err := m.template(ofControlPlane, "", own(func(p parts) *unstructured.Unstructured { return p.controlPlaneMachine }))
-	if err != nil {
+	if all.controlPlaneMachine, err = m.template(controlPlane, "", func(p parts) (map[string]any, error) { return machineTemplateOf(p.controlPlaneMachine), nil }); err != nil {
 		return nil, err
 	}
-	bootstrap, err := m.template(ofWorkers, "", own(func(p parts) *unstructured.Unstructured { return p.bootstrap }))
-	if err != nil {
-		return nil, err
+	for i, role := range m.workers {
+		bootstrap, err := m.template(role, "", func(p parts) (map[string]any, error) { return withoutMetadata(p.workers[i].bootstrap), nil })
+		if err != nil {
+			return nil, err
+		}
+		machine, err := m.template(role, "", func(p parts) (map[string]any, error) { return machineTemplateOf(p.workers[i].machine), nil })
+		if err != nil {
+			return nil, err
+		}
+		all.bootstraps, all.machines = append(all.bootstraps, bootstrap), append(all.machines, machine)
 	}
-	machine, err := m.template(ofWorkers, "", own(func(p parts) *unstructured.Unstructured { return p.machine }))
-	if err != nil {
-		return nil, err
-	}
-	templates := []*unstructured.Unstructured{infrastructure, controlPlane, controlPlaneMachine, bootstrap, machine}
-	class := m.class(infrastructure, controlPlane, controlPlaneMachine, bootstrap, machine)
-	return encode(class, templates)
+	return encode(m.class(all), all.all())
 }
 
 // class with references to its templates.
-func (m *classMaker) class(infrastructure, controlPlane, controlPlaneMachine, bootstrap, machine *unstructured.Unstructured) *clusterv1.ClusterClass {
+func (m *classMaker) class(templates classTemplates) *clusterv1.ClusterClass {
 	last := m.rendered[len(m.rendered)-1]
 	class := &clusterv1.ClusterClass{}
 	class.APIVersion, class.Kind = clusterv1.GroupVersion.String(), "ClusterClass"
 	class.Name, class.Namespace = m.Name, m.Namespace
 	class.Annotations = map[string]string{ProviderAnnotation: m.Provider.Name}
-	class.Spec.Infrastructure.TemplateRef = reference(infrastructure)
+	class.Spec.Infrastructure.TemplateRef = reference(templates.infrastructure)
 	class.Spec.ControlPlane.Metadata.Annotations = last.controlPlane.GetAnnotations()
-	class.Spec.ControlPlane.TemplateRef = reference(controlPlane)
-	class.Spec.ControlPlane.MachineInfrastructure.TemplateRef = reference(controlPlaneMachine)
+	class.Spec.ControlPlane.TemplateRef = reference(templates.controlPlane)
+	class.Spec.ControlPlane.MachineInfrastructure.TemplateRef = reference(templates.controlPlaneMachine)
 	class.Spec.ControlPlane.HealthCheck = clusterv1.ControlPlaneClassHealthCheck{
 		Checks: clusterv1.ControlPlaneClassHealthCheckChecks(last.controlPlaneCheck.Checks),
 		Remediation: clusterv1.ControlPlaneClassHealthCheckRemediation{
 			TriggerIf: clusterv1.ControlPlaneClassHealthCheckRemediationTriggerIf(last.controlPlaneCheck.Remediation.TriggerIf),
 		},
 	}
-	workers := clusterv1.MachineDeploymentClass{Class: v1alpha1.DefaultWorkerClass}
-	workers.Bootstrap.TemplateRef, workers.Infrastructure.TemplateRef = reference(bootstrap), reference(machine)
-	workers.HealthCheck = clusterv1.MachineDeploymentClassHealthCheck{
-		Checks: clusterv1.MachineDeploymentClassHealthCheckChecks(last.workerCheck.Checks),
-		Remediation: clusterv1.MachineDeploymentClassHealthCheckRemediation{
-			TriggerIf: clusterv1.MachineDeploymentClassHealthCheckRemediationTriggerIf(last.workerCheck.Remediation.TriggerIf),
-		},
+	for i, role := range m.workers {
+		check := last.workers[i].check
+		workers := clusterv1.MachineDeploymentClass{Class: role.workers}
+		workers.Bootstrap.TemplateRef, workers.Infrastructure.TemplateRef = reference(templates.bootstraps[i]), reference(templates.machines[i])
+		workers.HealthCheck = clusterv1.MachineDeploymentClassHealthCheck{
+			Checks: clusterv1.MachineDeploymentClassHealthCheckChecks(check.Checks),
+			Remediation: clusterv1.MachineDeploymentClassHealthCheckRemediation{
+				TriggerIf: clusterv1.MachineDeploymentClassHealthCheckRemediationTriggerIf(check.Remediation.TriggerIf),
+			},
+		}
+		class.Spec.Workers.MachineDeployments = append(class.Spec.Workers.MachineDeployments, workers)
 	}
-	class.Spec.Workers.MachineDeployments = []clusterv1.MachineDeploymentClass{workers}
 	class.Spec.Variables, class.Spec.Patches = m.variables, slices.Concat(m.patches, m.defined)
 	class.Spec.Upgrade.External.GenerateUpgradePlanExtension = m.UpgradePlans
 	for _, release := range m.Releases {
@@ -248,6 +212,57 @@ func templateOf(object *unstructured.Unstructured) (map[string]any, error) {
 		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(),
 		"spec": map[string]any{"template": map[string]any{"spec": object.Object["spec"]}},
 	}, nil
+}
+
+// infrastructureTemplate makes the template of the infrastructure cluster, with the labels
+// and annotations that the documents give it.
+func (m *classMaker) infrastructureTemplate(p parts) (map[string]any, error) {
+	if err := m.hasTemplate(p.infrastructure.GetKind()); err != nil {
+		return nil, err
+	}
+	template, err := templateOf(p.infrastructure)
+	if own := ownMetadata(p.infrastructure); m.Documents != nil && len(own) > 0 {
+		template["spec"].(map[string]any)["template"].(map[string]any)["metadata"] = own
+	}
+	return template, err
+}
+
+// hasTemplate refuses infrastructure clusters of a kind that a class cannot have.
+func (m *classMaker) hasTemplate(kind string) error {
+	if slices.Contains(m.Provider.Spec.WithoutTemplate, kind) {
+		return fmt.Errorf("a ClusterClass needs a template of the infrastructure cluster, and the infrastructure provider of %s has no kind %[1]sTemplate; make clusters of it without a class", kind)
+	}
+	return nil
+}
+
+func withoutMetadata(template *unstructured.Unstructured) map[string]any {
+	return map[string]any{"apiVersion": template.GetAPIVersion(), "kind": template.GetKind(), "spec": template.Object["spec"]}
+}
+
+// machineTemplateOf is a machine template with the labels and annotations that its document
+// gives it.
+func machineTemplateOf(template *unstructured.Unstructured) map[string]any {
+	content := withoutMetadata(template)
+	if own := ownMetadata(template); len(own) > 0 {
+		content["metadata"] = own
+	}
+	return content
+}
+
+// ownMetadata are the labels and annotations of an object but those that say which cluster
+// it belongs to.
+func ownMetadata(object *unstructured.Unstructured) map[string]any {
+	own := map[string]any{}
+	labels, _, _ := unstructured.NestedMap(object.Object, "metadata", "labels")
+	delete(labels, clusterv1.ClusterNameLabel)
+	delete(labels, v1alpha1.ClusterLabel)
+	if len(labels) > 0 {
+		own["labels"] = labels
+	}
+	if annotations, _, _ := unstructured.NestedMap(object.Object, "metadata", "annotations"); len(annotations) > 0 {
+		own["annotations"] = annotations
+	}
+	return own
 }
 
 // controlPlaneTemplate leaves out what the topology of a cluster says.

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
 
@@ -47,7 +46,7 @@ func additions() []addition {
 
 // template makes one of the templates of the class: as it is at the newest
 // release, with patches for what is otherwise at others.
-func (m *classMaker) template(suffix, kindSuffix string, content func(parts) (map[string]any, error)) (*unstructured.Unstructured, error) {
+func (m *classMaker) template(of role, kindSuffix string, content func(parts) (map[string]any, error)) (*unstructured.Unstructured, error) {
 	leaves := map[string][]string{} // path -> JSON at each release
 	var last *unstructured.Unstructured
 	for i, rendered := range m.rendered {
@@ -74,14 +73,20 @@ func (m *classMaker) template(suffix, kindSuffix string, content func(parts) (ma
 	template.SetAPIVersion(last.GetAPIVersion())
 	template.SetKind(last.GetKind() + kindSuffix)
 	template.SetNamespace(m.Namespace)
-	if err := m.patch(template, suffix, leaves); err != nil {
+	own := ownMetadata(last)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if err := unstructured.SetNestedField(template.Object, own[name], "metadata", name); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.patch(template, of, leaves); err != nil {
 		return nil, err
 	}
 	spec, err := template.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	name, err := templateName(m.Name+suffix, templater.Object{JSON: spec})
+	name, err := templateName(m.Name+of.suffix, templater.Object{JSON: spec})
 	template.SetName(name)
 	return template, err
 }
@@ -107,21 +112,24 @@ func eachLeaf(value any, path string, visit func(path, value string)) error {
 }
 
 // patch adds the patches of one template to the class.
-func (m *classMaker) patch(template *unstructured.Unstructured, suffix string, leaves map[string][]string) error {
-	target := patchTarget{maker: m, template: template, name: strings.TrimPrefix(suffix+"-"+template.GetKind(), "-"), version: ".builtin.controlPlane.version"}
+func (m *classMaker) patch(template *unstructured.Unstructured, of role, leaves map[string][]string) error {
+	target := patchTarget{maker: m, template: template, name: strings.TrimPrefix(of.suffix+"-"+template.GetKind(), "-"), version: of.version()}
 	target.selector = clusterv1.PatchSelector{APIVersion: template.GetAPIVersion(), Kind: template.GetKind()}
-	switch match := &target.selector.MatchResources; suffix {
-	case ofCluster:
-		match.InfrastructureCluster = new(true)
-	case ofControlPlane:
+	switch match := &target.selector.MatchResources; {
+	case of.workers != "":
+		match.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{of.workers}}
+	case of.controlPlane:
 		match.ControlPlane = new(true)
 	default:
-		target.version = ".builtin.machineDeployment.version"
-		match.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{v1alpha1.DefaultWorkerClass}}
+		match.InfrastructureCluster = new(true)
 	}
-	base := map[string]string{"KubeadmControlPlaneTemplate": "/spec/template/spec/kubeadmConfigSpec", "KubeadmConfigTemplate": "/spec/template/spec"}[template.GetKind()]
-	if base != "" {
+	switch base := map[string]string{"KubeadmControlPlaneTemplate": "/spec/template/spec/kubeadmConfigSpec", "KubeadmConfigTemplate": "/spec/template/spec"}[template.GetKind()]; {
+	case base != "":
 		if err := target.lists(base, leaves); err != nil {
+			return err
+		}
+	case of.ref != nil:
+		if err := target.images(of); err != nil {
 			return err
 		}
 	}
@@ -131,6 +139,14 @@ func (m *classMaker) patch(template *unstructured.Unstructured, suffix string, l
 		}
 	}
 	return nil
+}
+
+// version is the builtin variable of Cluster API for the version of a part.
+func (r role) version() string {
+	if r.workers != "" {
+		return ".builtin.machineDeployment.version"
+	}
+	return ".builtin.controlPlane.version"
 }
 
 // patchTarget is the template that patches are made for.
@@ -208,7 +224,7 @@ func (t patchTarget) addition(a addition, base string, leaves map[string][]strin
 			// The paths of one variable are in the same releases.
 			t.remove(path)
 			condition = "{{ or (" + filled(a.variable) + ") (" + t.oneOf(t.versionsWith(values), t.version) + ") }}"
-		case differ(values) || strings.Contains(values[0], nameOfCluster):
+		case differ(values) || ofEachCluster(values[0]):
 			condition = ""
 		}
 		list := fmt.Sprintf("(default (list) .%s)", a.variable)
@@ -227,12 +243,13 @@ func (t patchTarget) addition(a addition, base string, leaves map[string][]strin
 // ofOtherClasses gives workers of classes that users add what a variable has:
 // what their templates have of it themselves is not known here.
 func (t patchTarget) ofOtherClasses(a addition, base, condition string) error {
-	if t.selector.MatchResources.MachineDeploymentClass == nil {
+	name := a.variable + "-of-any-class"
+	if t.selector.MatchResources.MachineDeploymentClass == nil || slices.ContainsFunc(t.maker.patches, func(p clusterv1.ClusterClassPatch) bool { return p.Name == name }) {
 		return nil
 	}
 	t.selector.MatchResources.MachineDeploymentClass = &clusterv1.PatchSelectorMatchMachineDeploymentClass{Names: []string{"*"}}
 	path := base + a.paths[len(a.paths)-1]
-	return t.add(a.variable+"-of-any-class", condition, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
+	return t.add(name, condition, clusterv1.JSONPatch{Op: "add", Path: path, ValueFrom: &clusterv1.JSONPatchValue{Variable: a.variable}})
 }
 
 // versionsWith returns the versions that have a field.
@@ -253,7 +270,7 @@ func differ(values []string) bool {
 // byVersion is the patch of a field whose value depends on the release. One that
 // some releases do not have is left out of the template.
 func (t patchTarget) byVersion(path string, values []string) error {
-	if !differ(values) && !strings.Contains(values[0], nameOfCluster) {
+	if !differ(values) && !ofEachCluster(values[0]) {
 		return nil
 	}
 	name := t.name + "-" + strings.ReplaceAll(strings.TrimPrefix(path, "/spec/template/spec/"), "/", "-")
@@ -351,15 +368,18 @@ func (t patchTarget) valueAt(values []string, otherwise string) string {
 	return b.String()
 }
 
-// literal is a string of the language of templates, with the name of the cluster
-// that they are rendered for.
+// literal is a string of the language of templates, with what the cluster that they are
+// rendered for has in place of the placeholders.
 func literal(text string) string {
 	quoted := "`" + text + "`"
 	if strings.ContainsAny(text, "`\r") { // which cannot stand between backquotes
 		quoted = strconv.Quote(text)
 	}
-	if strings.Contains(text, nameOfCluster) {
-		return fmt.Sprintf("(replace %q .builtin.cluster.name %s)", nameOfCluster, quoted)
+	own := placeholders()
+	for _, placeholder := range slices.Sorted(maps.Keys(own)) {
+		if strings.Contains(text, placeholder) {
+			quoted = fmt.Sprintf("(replace %q %s %s)", placeholder, own[placeholder], quoted)
+		}
 	}
 	return quoted
 }

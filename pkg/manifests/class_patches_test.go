@@ -112,9 +112,9 @@ func TestByVersion(t *testing.T) {
 					fields[i][name] = []any{texts[random.IntN(len(texts))], random.Int64N(2)}
 				}
 			}
-			maker.rendered = append(maker.rendered, parts{machine: &unstructured.Unstructured{Object: map[string]any{"kind": "MachineTemplate", "spec": fields[i]}}})
+			maker.rendered = append(maker.rendered, parts{controlPlaneMachine: &unstructured.Unstructured{Object: map[string]any{"kind": "MachineTemplate", "spec": fields[i]}}})
 		}
-		made, err := maker.template(ofControlPlane, "", func(p parts) (map[string]any, error) { return p.machine.DeepCopy().Object, nil })
+		made, err := maker.template(ofControlPlane(), "", func(p parts) (map[string]any, error) { return p.controlPlaneMachine.DeepCopy().Object, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestAdditions(t *testing.T) {
 					"spec": map[string]any{"kubeadmConfigSpec": map[string]any{"joinConfiguration": map[string]any{"nodeRegistration": registration}}},
 				}}})
 			}
-			made, err := maker.template(ofControlPlane, "Template", func(p parts) (map[string]any, error) {
+			made, err := maker.template(ofControlPlane(), "Template", func(p parts) (map[string]any, error) {
 				object, err := templateOf(p.controlPlane)
 				object["kind"] = "KubeadmControlPlane"
 				return object, err

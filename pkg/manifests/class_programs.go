@@ -1,14 +1,17 @@
 package manifests
 
 // program is the patch of how a program of the control plane runs. The template
-// has arguments, which those of the variable win over, and names and addresses,
-// to which those of the variable are added.
+// has arguments, volumes and environment variables, which those of the variable win over by
+// name, and names and addresses, to which those of the variable are added.
 func (t patchTarget) program(path, variable string, leaves map[string][]string) error {
 	text := "{{- $program := default (dict) ." + variable + " -}}"
 	condition := given(variable)
 	for _, list := range []struct{ field, merged string }{
 		{"certSANs", "{{- $args := concat (fromJson $value) $given -}}"},
 		{"extraArgs", ""},
+		// These come from documents.
+		{"extraVolumes", ""},
+		{"extraEnvs", ""},
 	} {
 		values, there := leaves[path+"/"+list.field]
 		delete(leaves, path+"/"+list.field)

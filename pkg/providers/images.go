@@ -6,23 +6,21 @@ import (
 	"strconv"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
-// versionField of an entry of a list of images is the version that it is for.
-const versionField = "kubernetesVersion"
+// VersionField of an entry of a list of images is the version that it is for.
+const VersionField = "kubernetesVersion"
 
 // Image returns the entry for a version of the list of images that a document has: that of
 // the exact version, or that of its minor. Where the list lacks one it returns another entry,
 // so that the document can be rendered, and false: nothing rendered with it may be written.
 // The entry of a document without a list is empty.
 func (p Provider) Image(machine *v1alpha1.InfrastructureConfig, version v1alpha1.Version) (map[string]any, bool) {
-	if machine == nil || p.Spec.Images == "" {
-		return map[string]any{}, true
-	}
-	images, _ := machine.Complete[p.Spec.Images].([]any)
+	images := p.ListedImages(machine)
 	if len(images) == 0 {
 		return map[string]any{}, true
 	}
@@ -45,7 +43,7 @@ func (p Provider) Image(machine *v1alpha1.InfrastructureConfig, version v1alpha1
 
 // versionOf is the version that an entry is for.
 func versionOf(image map[string]any) v1alpha1.KubernetesVersion {
-	text, _ := image[versionField].(string)
+	text, _ := image[VersionField].(string)
 	of, err := v1alpha1.ParseKubernetesVersion(text)
 	if err != nil {
 		return v1alpha1.KubernetesVersion{} // was reported when the document was read
@@ -71,13 +69,32 @@ func (p Provider) WithImagesOf(machine, other *v1alpha1.InfrastructureConfig, ve
 		if _, found := p.listed(machine, version); found || !has {
 			continue
 		}
-		images, _ := machine.Complete[p.Spec.Images].([]any)
-		added := *machine
-		added.Complete = maps.Clone(machine.Complete)
-		added.Complete[p.Spec.Images] = append(slices.Clone(images), any(map[string]any{versionField: version.String(), p.Spec.Image: image}))
-		machine = &added
+		machine = p.WithListedImages(machine, append(slices.Clone(p.ListedImages(machine)), any(map[string]any{VersionField: version.String(), p.Spec.Image: image})))
 	}
 	return machine
+}
+
+// ListedImages returns the list of images that a document has; empty where it has none.
+func (p Provider) ListedImages(machine *v1alpha1.InfrastructureConfig) []any {
+	if machine == nil || p.Spec.Images == "" {
+		return nil
+	}
+	images, _ := machine.Complete[p.Spec.Images].([]any)
+	return images
+}
+
+// WithListedImages returns a document with another list of images. The document itself is not
+// changed.
+func (p Provider) WithListedImages(machine *v1alpha1.InfrastructureConfig, images []any) *v1alpha1.InfrastructureConfig {
+	other := *machine
+	other.Complete = maps.Clone(machine.Complete)
+	other.Complete[p.Spec.Images] = images
+	return &other
+}
+
+// ImagesSchema returns the schema of the list of images.
+func (p Provider) ImagesSchema() apiextensionsv1.JSONSchemaProps {
+	return p.mustSchema(p.Spec.Machine.Kind)().Definition().Properties[p.Spec.Images]
 }
 
 // listed returns the entry of the list for a version.

@@ -86,6 +86,9 @@ type Spec struct {
 	// Resources are the kinds of the objects that resources.yaml.tmpl renders, for the roles of
 	// users.
 	Resources []Resource `json:"resources,omitempty"`
+	// WithoutTemplate are kinds of infrastructure clusters of which there is no template kind,
+	// so that no ClusterClass can have them.
+	WithoutTemplate []string `json:"withoutTemplate,omitempty"`
 	// Simulated is true of machines that run no programs, so that there is nothing that
 	// would read most of their configuration, and nothing for a network plugin to do.
 	Simulated bool `json:"simulated,omitempty"`

@@ -63,7 +63,7 @@ func datacenter(cluster *v1alpha1.Cluster, known providers.Set, path *field.Path
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
 	}
 	if machine := known.Of(cluster).Spec.Machine.Kind; spec.ClusterClass != nil && machine != "" {
-		errs = append(errs, field.Forbidden(path, fmt.Sprintf("no ClusterClass is generated from documents of kind %s; remove spec.clusterClass, or this and name a class of your own", machine)))
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("a ClusterClass has what documents of kind %s say, and 'clusterctl-x generate clusterclass -f FILE' makes one of them; remove this and the documents, or spec.clusterClass", machine)))
 	}
 	if ref.Name == "" {
 		errs = append(errs, field.Required(path.Child("name"), "the name of the provider document; if there is none, any name"))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -42,7 +43,7 @@ func TestSameMachines(t *testing.T) {
 		}
 		config := providers.BuiltIn().Decode(path, data)
 		if config.Cluster.Spec.DatacenterRef == (v1alpha1.Ref{}) || len(config.Machines) > 0 {
-			continue // no class is generated for it
+			continue // TestSameMachinesOfDocuments, or there is no class
 		}
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +137,7 @@ func TestEveryVariableActs(t *testing.T) {
 	}
 	for provider, of := range providers.BuiltIn() {
 		if of.Spec.Machine.Kind != "" {
-			continue // there is no class
+			continue // TestSameMachinesOfDocuments
 		}
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
@@ -176,13 +177,18 @@ func TestClassesAreAccepted(t *testing.T) {
 	}
 	for _, path := range []string{"../../manifests/testdata/bundles.yaml", "../../../config/bundles/bundles.yaml"} {
 		bundles := parseBundles(t, path)
+		accepted := func(class topology.Class) {
+			if _, err := (&coreadmission.ClusterClass{}).ValidateCreate(t.Context(), class.ClusterClass); err != nil {
+				t.Errorf("%s with the versions of %s: %v", class.Name, path, err)
+			}
+		}
 		for provider, of := range providers.BuiltIn() {
-			if of.Spec.Machine.Kind != "" {
-				continue // there is no class
+			if of.Spec.Machine.Kind == "" {
+				accepted(classOf(t, provider, bundles))
 			}
-			if _, err := (&coreadmission.ClusterClass{}).ValidateCreate(t.Context(), classOf(t, provider, bundles).ClusterClass); err != nil {
-				t.Errorf("%s with the versions of %s: %v", provider, path, err)
-			}
+		}
+		for _, spec := range specsOfClasses(t) {
+			accepted(classOfDocuments(t, spec, bundles))
 		}
 	}
 }
@@ -213,7 +219,13 @@ func parseBundles(t *testing.T, path string) *versionsbundle.Bundles {
 // classOf is the class of a provider as the API server would have it.
 func classOf(t *testing.T, provider string, bundles *versionsbundle.Bundles) topology.Class {
 	t.Helper()
-	objects, err := manifests.RenderClass(manifests.Class{Name: provider, Namespace: "default", Provider: providers.BuiltIn()[provider], Releases: bundles.Releases()})
+	return made(t, manifests.Class{Name: provider, Namespace: "default", Provider: providers.BuiltIn()[provider], Releases: bundles.Releases()})
+}
+
+// made is a class as the API server would have it.
+func made(t *testing.T, of manifests.Class) topology.Class {
+	t.Helper()
+	objects, err := manifests.RenderClass(of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,18 +304,23 @@ func contents(t *testing.T, objects []templater.Object) map[string]any {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch object.GetKind() {
-		case "DevCluster", "KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck", "DevMachineTemplate", "KubeadmConfigTemplate":
+		switch kind := object.GetKind(); {
+		case kind == "KubeadmControlPlane", kind == "MachineDeployment", kind == "MachineHealthCheck", isTemplate(kind), kind != "Cluster" && strings.HasSuffix(kind, "Cluster"):
 			all[place(object)] = content(object)
 		}
 	}
 	return all
 }
 
+// isTemplate reports whether objects of a kind are templates of a part.
+func isTemplate(kind string) bool {
+	return strings.HasSuffix(kind, "MachineTemplate") || kind == "KubeadmConfigTemplate"
+}
+
 // place is the part that an object is of: its name, without the hash.
 func place(object *unstructured.Unstructured) string {
 	name := object.GetName()
-	if object.GetKind() == "DevMachineTemplate" || object.GetKind() == "KubeadmConfigTemplate" {
+	if isTemplate(object.GetKind()) {
 		name = name[:len(name)-len("-0123456789")]
 	}
 	return object.GetKind() + "/" + name
