@@ -77,7 +77,7 @@ func (*directMode) path(context.Context, plan.Input, differences) (*plan.Topolog
 	return nil, nil
 }
 
-func (m *directMode) check(p plan.Plan) ([]string, error) {
+func (m *directMode) check(_ context.Context, p plan.Plan) ([]string, error) {
 	if err := m.standIns.check(p); err != nil {
 		return nil, err
 	}

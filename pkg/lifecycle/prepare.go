@@ -59,7 +59,7 @@ type planning interface {
 	// path returns the path that Cluster API takes by itself; nil where it takes none.
 	path(ctx context.Context, in plan.Input, d differences) (*plan.TopologyPath, error)
 	// check refuses a plan that cannot be rendered, and returns notes about one that can.
-	check(p plan.Plan) ([]string, error)
+	check(ctx context.Context, p plan.Plan) ([]string, error)
 }
 
 // execution is what differs once an upgrade is planned.
@@ -139,7 +139,7 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if u.Plan.Steps, err = withImages(u.Plan.Steps, resolved); err != nil {
 		return Upgrade{}, err
 	}
-	notes, err := m.check(u.Plan)
+	notes, err := m.check(ctx, u.Plan)
 	if err != nil {
 		return Upgrade{}, err
 	}
@@ -181,7 +181,7 @@ func (r request) mode(ctx context.Context, with source, at point) (mode, error) 
 	if len(r.scope.Groups) > 0 {
 		return &detachedMode{ofClass}, nil
 	}
-	return &topologyMode{ofClass}, nil
+	return &topologyMode{classMode: ofClass}, nil
 }
 
 // states renders the cluster as it is written for each step.

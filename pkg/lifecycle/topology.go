@@ -32,13 +32,19 @@ type classMode struct {
 	outside map[string]bool
 }
 
-func (*classMode) check(plan.Plan) ([]string, error) { return nil, nil }
+func (*classMode) check(context.Context, plan.Plan) ([]string, error) { return nil, nil }
 
-// missing returns nothing: a class has its images itself.
+// missing returns nothing: objects of detached groups are generated while the plan is made.
 func (*classMode) missing(plan.Plan) []plan.Finding { return nil }
 
 // topologyMode is the mode of clusters from a ClusterClass.
-type topologyMode struct{ classMode }
+type topologyMode struct {
+	classMode
+	// wanted is the Cluster that is asked for, as the API server would have it.
+	wanted *clusterv1.Cluster
+	// unmakeable are the parts that Cluster API can make nothing of at a version of the plan.
+	unmakeable []plan.Finding
+}
 
 // render renders the Cluster with a version of its topology, and the groups that the
 // topology does not have.
@@ -77,6 +83,7 @@ func (m *topologyMode) compare(ctx context.Context, first engine.Objects) (diffe
 	if err := m.checkUnmanaged(wanted); err != nil {
 		return differences{}, err
 	}
+	m.wanted = wanted
 	found, err := m.Compare(ctx, first.Cluster)
 	if err != nil {
 		return differences{}, clusterclass.Admission(m.spec.Config, err)
