@@ -93,6 +93,7 @@ func TestSimulator(t *testing.T) {
 	})
 	// Two simulators would play the same kinds.
 	t.Run("provider folder", assertProviderFolder)
+	t.Run("class of a provider folder", assertClassOfFolder)
 }
 
 // applyExample writes the cluster of testdata at a version.
