@@ -41,6 +41,15 @@ func (o Object) Unstructured() (*unstructured.Unstructured, error) {
 	return &u, nil
 }
 
+// Join returns objects as one text, a document for each.
+func Join(objects []Object) []byte {
+	texts := make([][]byte, len(objects))
+	for i, object := range objects {
+		texts[i] = object.YAML
+	}
+	return bytes.Join(texts, []byte("---\n"))
+}
+
 // Unnamed is the name to render an object with whose name follows from its
 // content. No text of a spec has this character: it cannot be seen.
 const Unnamed = "\ue000"

@@ -15,8 +15,13 @@ func (e Error) Error() string { return e.Err.Error() }
 
 func (e Error) Unwrap() error { return e.Err }
 
-// Wrap makes err an Error.
-func Wrap(err error) error { return Error{Err: err} }
+// Wrap makes err an Error; nil stays nil.
+func Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Error{Err: err}
+}
 
 // Errorf formats an Error as fmt.Errorf does.
 func Errorf(format string, args ...any) error { return Wrap(fmt.Errorf(format, args...)) }

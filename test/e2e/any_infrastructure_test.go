@@ -34,9 +34,7 @@ func TestAnyInfrastructure(t *testing.T) {
 			assertNoUnusedTemplates(t, namespace)
 
 			cli(t, 0, "delete", "cluster", "any", "-n", namespace)
-			if left := objectsIn(t, namespace); len(left) > 0 {
-				t.Errorf("left after the deletion: %v", left)
-			}
+			assertNothingLeft(t, namespace)
 		})
 	}
 }

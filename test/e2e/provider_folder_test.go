@@ -103,9 +103,7 @@ func assertProviderFolder(t *testing.T) {
 	}
 
 	with(0, "delete", "cluster", "folder", "-n", namespace)
-	if left := objectsIn(t, namespace); len(left) > 0 {
-		t.Errorf("left after the deletion: %v", left)
-	}
+	assertNothingLeft(t, namespace)
 }
 
 // noteImages notes the version and the image of each machine of a namespace.

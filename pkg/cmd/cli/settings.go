@@ -55,10 +55,7 @@ func (a *App) Complete(cmd *cobra.Command) error {
 // WithoutSettings checks the flags of a command that the environment and the
 // configuration file, which may be broken, are no use to.
 func (a *App) WithoutSettings(cmd *cobra.Command, _ []string) error {
-	if err := errors.Join(a.checkOptions(cmd, nil)...); err != nil {
-		return usage.Wrap(err)
-	}
-	return nil
+	return usage.Wrap(errors.Join(a.checkOptions(cmd, nil)...))
 }
 
 // checkOptions checks what can be checked of an option by itself.

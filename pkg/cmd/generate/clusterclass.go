@@ -3,10 +3,8 @@ package generate
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -50,32 +48,28 @@ func (o *classOptions) objects(ctx context.Context) ([]templater.Object, error) 
 		return nil, err
 	}
 	class.Name, class.UpgradePlans = cmp.Or(o.class, class.Provider.Name), o.plansFrom
-	if problems := utilvalidation.IsDNS1123Label(class.Name); len(problems) > 0 {
-		return nil, usage.Errorf("--class %q cannot be the name of a ClusterClass: it must have at most 63 lower-case letters, digits and dashes, and begin and end with a letter or digit", class.Name)
-	}
-	if handler, config, _ := strings.Cut(o.plansFrom, "."); o.plansFrom != "" && len(utilvalidation.IsDNS1123Label(handler))+len(utilvalidation.IsDNS1123Subdomain(config)) > 0 {
-		return nil, usage.Errorf("--upgrade-plans-from must be the name of a handler and that of an ExtensionConfig, as %s.clusterctl-x, not %q", runtimeextension.PlanHandler, o.plansFrom)
+	if err := lifecycle.CheckClass(class, runtimeextension.PlanHandler+".clusterctl-x"); err != nil {
+		return nil, usage.Wrap(err)
 	}
 	bundles, err := o.ReadBundles()
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := o.render(ctx, class, bundles)
+	render := lifecycle.RenderClass
+	if o.keepUsed {
+		service, err := o.Service(ctx)
+		if err != nil {
+			return nil, err
+		}
+		render = func(class manifests.Class, bundles *versionsbundle.Bundles) (lifecycle.RenderedClass, error) {
+			return service.RenderClassKeeping(ctx, class, bundles)
+		}
+	}
+	rendered, err := render(class, bundles)
 	for _, note := range rendered.Notes {
 		o.WarnText(note)
 	}
 	return rendered.Objects, err
-}
-
-func (o *classOptions) render(ctx context.Context, class manifests.Class, bundles *versionsbundle.Bundles) (lifecycle.RenderedClass, error) {
-	if !o.keepUsed {
-		return lifecycle.RenderClass(class, bundles)
-	}
-	service, err := o.Service(ctx)
-	if err != nil {
-		return lifecycle.RenderedClass{}, err
-	}
-	return service.RenderClassKeeping(ctx, class, bundles)
 }
 
 // described returns the class of the provider that --provider names, or the file of -f, which
@@ -89,14 +83,6 @@ func (o *classOptions) described() (manifests.Class, error) {
 	if err != nil {
 		return manifests.Class{}, err
 	}
-	switch provider := resolved.Provider; {
-	case !provider.Known():
-		return manifests.Class{}, usage.Errorf("-f: the file has no datacenterRef, and a class is made from the documents of a provider; give the file of a cluster without spec.clusterClass")
-	case o.provider != "" && o.provider != provider.Name:
-		return manifests.Class{}, usage.Errorf("--provider is %s, and the file of -f is for provider %s; leave --provider out", o.provider, provider.Name)
-	case provider.Spec.Machine.Kind == "":
-		return manifests.Class{}, usage.Errorf("a class of provider %s takes nothing from a file: what its documents say are variables; use --provider %[1]s without -f", provider.Name)
-	}
-	namespace := cmp.Or(resolved.Config.Cluster.Metadata.Namespace, o.NamespaceOffline())
-	return manifests.Class{Namespace: namespace, Provider: resolved.Provider, Documents: resolved.Config}, nil
+	class, err := lifecycle.ClassOf(resolved, o.provider, o.NamespaceOffline())
+	return class, usage.Wrap(err)
 }

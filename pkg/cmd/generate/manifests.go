@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -92,11 +91,7 @@ func addOutputDir(a *cli.App, cmd *cobra.Command, directory *string) {
 // writeManifests writes objects to a directory, or to stdout where there is none.
 func writeManifests(a *cli.App, directory string, objects []templater.Object) error {
 	if directory == "" {
-		texts := make([][]byte, len(objects))
-		for i, object := range objects {
-			texts[i] = object.YAML
-		}
-		return a.Write(string(bytes.Join(texts, []byte("---\n"))))
+		return a.Write(string(templater.Join(objects)))
 	}
 	written := make([]files.File, len(objects))
 	for i, object := range objects {

@@ -81,10 +81,7 @@ func (o *options) run(ctx context.Context) error {
 func (o *options) certificate() (string, []byte, error) {
 	if o.CertDir != "" {
 		authority, err := o.GivenCertificate(time.Now())
-		if err != nil {
-			return "", nil, usage.Wrap(err)
-		}
-		return o.CertDir, authority, nil
+		return o.CertDir, authority, usage.Wrap(err)
 	}
 	home, err := embedded.DefaultHome()
 	if err != nil {
