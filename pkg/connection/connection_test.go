@@ -25,12 +25,12 @@ func atHome(t *testing.T) string {
 	return home
 }
 
-// unexpected is told what nobody is to be told.
+// unexpected gets what is to reach no one.
 func unexpected(t *testing.T) func(string, ...any) {
 	return func(format string, args ...any) { t.Errorf("reported: "+format, args...) }
 }
 
-// TestRefused: who only reads is told what state the embedded management cluster is in.
+// TestRefused: a user who only reads learns what state the embedded management cluster is in.
 func TestRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind, instance string

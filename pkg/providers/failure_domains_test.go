@@ -54,7 +54,7 @@ spec:
 `
 
 // TestSpread: a group that failure domains name is a group in each of them, and what is wrong
-// with it is told once, at its line.
+// with it is reported once, at its line.
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	const three = "[{name: a, groups: [md]}, {name: b, groups: [md]}, {name: c, groups: [md]}]"

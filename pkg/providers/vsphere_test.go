@@ -11,7 +11,7 @@ import (
 )
 
 // TestVSphereRules: fields of vSphere's documents that need others, and those that need EKS
-// Anywhere's fork of Cluster API, which are told first and once.
+// Anywhere's fork of Cluster API, which are reported first, and once.
 func TestVSphereRules(t *testing.T) {
 	t.Parallel()
 	spec, err := os.ReadFile("../manifests/testdata/vsphere-minimal/cluster.yaml")

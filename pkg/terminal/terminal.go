@@ -29,7 +29,7 @@ const (
 // Colors returns the values of Color.
 func Colors() []string { return []string{Auto, Always, Never} }
 
-// Terminal is what a person is told, and asked, on the streams.
+// Terminal is the messages and questions to a person, on the streams.
 type Terminal struct {
 	Streams
 	// Color says whether text has colours; with Auto it has on a terminal.

@@ -18,7 +18,7 @@ func endpoint(cluster *v1alpha1.Cluster, known providers.Set, path *field.Path) 
 	skip := path.Child("skipLoadBalancerDeployment")
 	switch source := provider.Spec.Endpoint; {
 	case !provider.Known() && cluster.Spec.ClusterClass == nil:
-		return nil // the provider that there is not is told elsewhere
+		return nil // an unknown provider is a problem of its own
 	case !provider.Known():
 		return fieldsOfOthers(config, "the ClusterClass says where the API server is reached; remove it, and give the variable of the class, if it has one", at, skip)
 	case source == "" || source == providers.EndpointOfProvider:

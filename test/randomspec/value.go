@@ -128,7 +128,7 @@ func (d *draw) fields(schema apiextensionsv1.JSONSchemaProps, path string) (any,
 	return values, errors.Join(errs...)
 }
 
-// mapping has keys that nobody minds: which ones may be there, schemas cannot say.
+// mapping has arbitrary keys: schemas cannot say which ones there may be.
 func (d *draw) mapping(schema apiextensionsv1.JSONSchemaProps, path string) (any, error) {
 	values := map[string]any{}
 	var errs []error

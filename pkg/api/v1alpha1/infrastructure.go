@@ -29,7 +29,7 @@ type InfrastructureKind struct {
 type FieldAnswer struct {
 	// Path below spec, without the indices of lists.
 	Path string `json:"path"`
-	// Error says what to do about a field that makes another cluster elsewhere. It is told
+	// Error says what to do about a field that makes another cluster elsewhere. It is reported
 	// before other errors, once for all documents.
 	Error string `json:"error,omitempty"`
 	// Warning says what happens instead.
