@@ -148,7 +148,7 @@ func (l *lock) evict(ctx context.Context, lease *coordinationv1.Lease) error {
 
 // release gives back what this run has. Where that fails it runs out by itself.
 func (l *lock) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, l.c.opts().RetryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.c.opts().RetryTimeout/2)
 	defer cancel()
 	if l.read(ctx) != nil {
 		return

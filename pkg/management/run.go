@@ -88,7 +88,7 @@ func (c *Client) endRun(ctx context.Context, key client.ObjectKey, run state.Run
 		run.Reason = "" // it says no more than the result
 	}
 	if errors.Is(failed, context.Canceled) || errors.Is(failed, ErrTimeout) && ctx.Err() != nil {
-		run.Result, patience = state.RunInterrupted, c.opts().RetryPeriod
+		run.Result, patience = state.RunInterrupted, patience/2 // someone may be waiting
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
