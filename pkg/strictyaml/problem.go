@@ -43,6 +43,14 @@ func Lead(err *field.Error) *field.Error { return err.WithOrigin(leading) }
 
 func (p Problem) leads() bool { return p.Err.Origin == leading }
 
+// rank is lower for problems that come first.
+func (p Problem) rank() int {
+	if p.leads() {
+		return 0
+	}
+	return 1
+}
+
 // String is one line: file, line, path, rule, remedy.
 func (p Problem) String() string {
 	place := p.File
@@ -88,22 +96,12 @@ func (p Problems) Sort() {
 	slices.SortStableFunc(p, func(a, b Problem) int {
 		return cmp.Or(
 			strings.Compare(a.File, b.File),
-			compareBool(b.leads(), a.leads()),
+			cmp.Compare(a.rank(), b.rank()),
 			cmp.Compare(a.Line, b.Line),
 			strings.Compare(a.Err.Field, b.Err.Field),
 			strings.Compare(a.Err.Detail, b.Err.Detail),
 		)
 	})
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // merged returns sorted problems with leading ones of the same text as one, which names the
