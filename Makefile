@@ -119,13 +119,31 @@ test-core: ## run the core of the end-to-end tests (on what 'make build kubectl'
 e2e: build kubectl providerwebhooks infrastructure-simulator ## run all other end-to-end tests
 	$(E2E) -tier full
 
+# Tests on real machines. The engine is started with the first command and ends with it.
+# REAL_IMAGES=registry takes the node images that kind publishes; -run of REAL_FLAGS chooses tests.
+REAL_IMAGES := built
+REAL_FLAGS  :=
+REAL_PROGRAMS := hack/realnodes/programs
+REAL_ENGINE := hack/realnodes/engine $(BIN)/real/engine
+.PHONY: e2e-real
+e2e-real: ## run the tests on real machines, as root; it builds their images (docs/real-machines.md)
+	$(REAL_ENGINE) true
+	$(MAKE) --no-print-directory build kubectl
+	$(REAL_ENGINE) $(MAKE) --no-print-directory real-tests
+
+.PHONY: real-tests
+real-tests:
+	[[ $(REAL_IMAGES) == registry ]] || nice go run ./hack/realnodes -dir $(BIN)/real
+	REAL_IMAGES=$(REAL_IMAGES) go test -tags real ./test/real -count=1 -timeout 3h -parallel 1 -v $(REAL_FLAGS)
+
 .PHONY: vet
 vet: generate-embedded $(WEBHOOKS_MANIFESTS)
 	test -z "$$(gofmt -l cmd config hack pkg test | tee /dev/stderr)"
-	go vet ./...
+	go vet -tags real ./...
 	cd $(EMBEDDED) && go vet ./...
 	cd hack/dist && go vet ./...
 	cd $(WEBHOOKS) && go vet ./...
+	cd $(REAL_PROGRAMS) && go vet ./...
 
 # As the unit tests, it leaves the machine to the end-to-end tests beside it.
 .PHONY: lint
@@ -134,6 +152,7 @@ lint: generate-embedded $(WEBHOOKS_MANIFESTS) $(GOLANGCI_LINT) ## look for what 
 	cd $(EMBEDDED) && nice $(GOLANGCI_LINT) run ./...
 	cd hack/dist && nice $(GOLANGCI_LINT) run ./...
 	cd $(WEBHOOKS) && nice $(GOLANGCI_LINT) run ./...
+	cd $(REAL_PROGRAMS) && nice $(GOLANGCI_LINT) run ./...
 
 $(GOLANGCI_LINT): hack/tools/go.mod
 	@hack/part golangci-lint go build -C hack/tools -v -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
@@ -168,6 +187,14 @@ fuzz: ## fuzz decoder, renderer and quoting, FUZZTIME each
 	go test ./pkg/templater -run '^$$' -fuzz FuzzQuote -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	go test ./pkg/templater -run '^$$' -fuzz FuzzToYAML -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 
+# A mutant of pkg/plan that survives takes as long as the random tests.
+MUTANTS := 60
+.PHONY: mutation
+mutation: ## change the skew policy, MUTANTS places of the engine and of the planner, and see whether their tests notice
+	nice go run ./hack/mutate pkg/skew
+	nice go run ./hack/mutate -sample $(MUTANTS) pkg/engine
+	nice go run ./hack/mutate -sample $(MUTANTS) -slow 'TestRandom|TestClusterAPI' pkg/plan
+
 .PHONY: verify
 verify: ## check that everything generated is what its source gives (downloads the Kubernetes modules)
 	go run ./hack/bundles -check config/bundles/bundles.yaml
@@ -176,6 +203,7 @@ verify: ## check that everything generated is what its source gives (downloads t
 	cd $(EMBEDDED) && go mod tidy -diff
 	cd hack/dist && go mod tidy -diff
 	cd $(WEBHOOKS) && go mod tidy -diff
+	cd $(REAL_PROGRAMS) && go mod tidy -diff
 	git diff --exit-code -- config/schemas config/addons
 
 .PHONY: schemas

@@ -20,6 +20,11 @@ var Templates embed.FS
 //go:embed providers
 var Providers embed.FS
 
+// ControlPlanes are the kinds of control planes of other providers than kubeadm's.
+//
+//go:embed control-planes.yaml
+var ControlPlanes []byte
+
 // Classes are variables and patches of the ClusterClasses of every provider, in the
 // directory "classes".
 //

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"text/template"
 )
@@ -131,11 +130,11 @@ func buildImages(version releaseVersion, facts kubeadmFacts) images {
 	}
 }
 
-// buildDownloads leaves out architectures without a published checksum: a
-// download that cannot be verified is worse than none.
+// buildDownloads has every architecture that the publisher builds for. Where no source gives
+// the checksum it is left out, and machines read it from the publisher.
 func buildDownloads(entry versionedRelease) []download {
 	var downloads []download
-	for _, arch := range slices.Sorted(maps.Keys(entry.Kubeadm)) {
+	for _, arch := range architectures() {
 		downloads = append(downloads, download{
 			Arch:   arch,
 			URL:    fmt.Sprintf("https://dl.k8s.io/release/%s/bin/linux/%s/kubeadm", entry.version, arch),
@@ -180,7 +179,9 @@ spec:
 {{- range . }}
         {{ .Arch }}:
           url: {{ .URL }}
-          sha256: {{ .SHA256 }}
+{{- with .SHA256 }}
+          sha256: {{ . }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

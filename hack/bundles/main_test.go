@@ -270,6 +270,8 @@ spec:
         amd64:
           url: https://dl.k8s.io/release/v1.33.6/bin/linux/amd64/kubeadm
           sha256: CCCC
+        arm64:
+          url: https://dl.k8s.io/release/v1.33.6/bin/linux/arm64/kubeadm
   - kubeVersion: "1.34"
     releases:
     # etcd, CoreDNS, pause: k8s.io/kubernetes@v1.34.4 cmd/kubeadm/app/constants/constants.go
@@ -301,6 +303,11 @@ spec:
         etcd: registry.example/etcd:3.1.34
         coreDNS: registry.example/coredns/coredns:v1.12.1
         pause: registry.example/pause:3.10.1
+      kubeadm:
+        amd64:
+          url: https://dl.k8s.io/release/v1.34.10/bin/linux/amd64/kubeadm
+        arm64:
+          url: https://dl.k8s.io/release/v1.34.10/bin/linux/arm64/kubeadm
 `)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("file differs (-want +got):\n%s", diff)

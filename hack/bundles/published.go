@@ -148,9 +148,12 @@ func checkNodeImage(image, version string) error {
 	return checkSHA256(digest)
 }
 
-// checkArch knows the architectures for which the bundles have downloads.
+// architectures are those for which the bundles have downloads, sorted.
+func architectures() []string { return []string{"amd64", "arm64"} }
+
+// checkArch refuses others.
 func checkArch(arch string) error {
-	if arch != "amd64" && arch != "arm64" {
+	if !slices.Contains(architectures(), arch) {
 		return fmt.Errorf("unknown architecture %q", arch)
 	}
 	return nil

@@ -237,7 +237,7 @@ func TestDocuments(t *testing.T) {
 		"count is 0":               {complete("  controlPlaneConfiguration: {count: 0}\n"), []string{"spec.controlPlaneConfiguration.count minimum"}},
 		"skew of 3":                {text: complete("  upgradePolicy: {maxConcurrentWorkerGroups: 1, maxWorkerVersionSkew: 3}\n")},
 		"skew of 4":                {complete("  upgradePolicy: {maxConcurrentWorkerGroups: 0, maxWorkerVersionSkew: 4}\n"), []string{"spec.upgradePolicy.maxConcurrentWorkerGroups minimum", "spec.upgradePolicy.maxWorkerVersionSkew maximum"}},
-		"two networks":             {strings.Replace(complete(""), "[10.96.0.0/12]", "[10.96.0.0/12, 10.0.0.0/12]", 1), []string{"spec.clusterNetwork.services.cidrBlocks maxItems"}},
+		"three networks":           {strings.Replace(complete(""), "[10.96.0.0/12]", "[10.96.0.0/12, \"fd00::/112\", 10.0.0.0/12]", 1), []string{"spec.clusterNetwork.services.cidrBlocks maxItems"}},
 		"no duration":              {complete("  machineHealthCheck: {nodeStartupTimeout: soon}\n"), []string{"spec.machineHealthCheck.nodeStartupTimeout pattern"}},
 		"no effect":                {complete("  controlPlaneConfiguration: {taints: [{key: a, effect: No}]}\n"), []string{"spec.controlPlaneConfiguration.taints.0.effect enum"}},
 		"a label is no text":       {complete("  controlPlaneConfiguration: {labels: {a: 1}}\n"), []string{"spec.controlPlaneConfiguration.labels.a type"}},

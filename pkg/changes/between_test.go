@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 )
@@ -116,6 +117,39 @@ func TestBetween(t *testing.T) {
 			}
 			if diff := cmp.Diff([]any{test.live, test.wanted}, []any{live, wanted}); diff != "" {
 				t.Errorf("comparing changed the objects (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReferred: references of both contracts.
+func TestReferred(t *testing.T) {
+	t.Parallel()
+	type referred struct {
+		Kind  schema.GroupKind
+		Name  string
+		Found bool
+	}
+	tests := map[string]struct {
+		reference map[string]any
+		want      referred
+	}{
+		"v1beta2":      {map[string]any{"apiGroup": "a.b", "kind": "K", "name": "n"}, referred{schema.GroupKind{Group: "a.b", Kind: "K"}, "n", true}},
+		"v1beta1":      {map[string]any{"apiVersion": "a.b/v1", "kind": "K", "name": "n", "namespace": "ns"}, referred{schema.GroupKind{Group: "a.b", Kind: "K"}, "n", true}},
+		"without name": {map[string]any{"kind": "K"}, referred{schema.GroupKind{Kind: "K"}, "", false}},
+		"none":         {nil, referred{}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := object("TalosControlPlane", nil, nil)
+			if test.reference != nil {
+				o = object("TalosControlPlane", nil, map[string]any{"spec": map[string]any{"infrastructureTemplate": test.reference}})
+			}
+			var got referred
+			got.Kind, got.Name, got.Found = changes.Referred(o, changes.References("TalosControlPlane")[0])
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

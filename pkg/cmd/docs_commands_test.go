@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
@@ -140,7 +141,7 @@ func checkCommandLine(line string) error {
 		return nil // cobra's own
 	}
 	root := rootCommand(cli.New(terminal.Streams{}), "")
-	command, rest, err := root.Find(cli.SplitTypes(root, args))
+	command, rest, err := root.Find(commandline.SplitTypes(root, args))
 	if err != nil {
 		return fmt.Errorf("unknown command %q", args[0])
 	}

@@ -4,11 +4,9 @@ package cmd
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/apply"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
@@ -22,6 +20,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/help"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/history"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/hold"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/imports"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/rollout"
@@ -30,20 +29,20 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/validate"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/version"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
-	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // Run runs a command line of the clusterctl-x of a version, and returns the exit code.
 func Run(ctx context.Context, version string, args []string, s terminal.Streams) int {
 	a := cli.New(s)
 	root := rootCommand(a, version)
-	root.SetArgs(cli.SplitTypes(root, args))
+	root.SetArgs(commandline.SplitTypes(root, args))
 	root.SetOut(a.Lossy)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		readOutput(&a.Format, args)
-		return flagError(cmd, err)
+		commandline.ReadFlag(args, "output", "o", &a.Format) // the error has the format that was asked for
+		return commandline.FlagError(cmd, err)
 	})
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -78,76 +77,20 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	}
 	root.SetIn(a.In)
 	root.SetErr(a.Err)
-	root.SetUsageTemplate(usageTemplate(root))
 	a.AddFlags(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		if err := cli.CheckFile(cmd); err != nil {
+		if err := commandline.CheckFile(cmd); err != nil {
 			return err
 		}
 		return a.Complete(cmd)
 	}
 	root.AddCommand(
-		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), history.New(a), get.New(a), generate.New(a),
+		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), history.New(a), get.New(a), generate.New(a), imports.New(a),
 		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
 	)
 	help.AddTo(root)
-	cli.HoldOthers(root)
-	addHelpers(a, root)
+	commandline.HoldOthers(root)
+	commandline.AddHelp(root, a.WithoutSettings)
 	a.AddCompletions(root)
 	return root
-}
-
-// readOutput reads -o where another flag before it is wrong, so that the error has the
-// format that was asked for.
-func readOutput(output *string, args []string) {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.ParseErrorsAllowlist.UnknownFlags = true
-	flags.SetOutput(io.Discard)
-	flags.StringVarP(output, "output", "o", *output, "")
-	_ = flags.Parse(args) // what is wrong is known
-}
-
-// flagError says what is wrong with a flag.
-func flagError(cmd *cobra.Command, err error) error {
-	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
-		return cli.UnknownCommand(cmd, cmd.Flags().Arg(0)) // and so is its flag
-	}
-	return usage.Errorf("%w; see '%s --help'", err, cmd.CommandPath())
-}
-
-// usageTemplate is cobra's, without the line that a command which only holds
-// others can be called by itself.
-func usageTemplate(root *cobra.Command) string {
-	return strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if or (not .HasAvailableSubCommands) .Annotations}}", 1)
-}
-
-// addHelpers adds cobra's commands help and completion. Cobra's own answer to
-// a wrong argument of them is another one than ours, or none.
-func addHelpers(a *cli.App, root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	for _, cmd := range root.Commands() {
-		switch cmd.Name() {
-		case "completion":
-			cli.HoldOthers(cmd)
-			for _, shell := range cmd.Commands() {
-				shell.Args = cli.NoArgs
-				shell.PersistentPreRunE = a.WithoutSettings
-			}
-		case "help":
-			cmd.Run = nil
-			cmd.PersistentPreRunE = a.WithoutSettings
-			cmd.RunE = func(_ *cobra.Command, args []string) error {
-				about, rest, err := root.Find(args)
-				if err != nil {
-					return usage.Wrap(err)
-				}
-				if len(rest) > 0 {
-					return cli.UnknownCommand(about, rest[0])
-				}
-				about.InitDefaultHelpFlag()
-				return about.Help()
-			}
-		}
-	}
 }

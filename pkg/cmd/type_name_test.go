@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/terminal"
 )
 
@@ -38,7 +39,7 @@ func TestSplitTypes(t *testing.T) {
 		"get clusters -o jsonpath={.data} cluster/b a": "get clusters -o jsonpath={.data} cluster/b a",
 	} {
 		root := rootCommand(cli.New(terminal.Streams{}), "v0")
-		if diff := cmp.Diff(want, strings.Join(cli.SplitTypes(root, strings.Split(given, " ")), " ")); diff != "" {
+		if diff := cmp.Diff(want, strings.Join(commandline.SplitTypes(root, strings.Split(given, " ")), " ")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", given, diff)
 		}
 	}

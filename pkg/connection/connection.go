@@ -53,6 +53,9 @@ type Connection struct {
 	Namespace string
 	// Certificates are shown to runtime extensions.
 	Certificates []tls.Certificate
+	// PrepareContainers makes sure that the container engine of the management cluster can be
+	// used, and has a network; nil where the management cluster is not embedded.
+	PrepareContainers func(ctx context.Context, network string) error
 }
 
 // Connect finds the management cluster and reports which it is.
@@ -62,12 +65,14 @@ func (c *Choice) Connect(ctx context.Context, options management.Options) (*Conn
 		return nil, err
 	}
 	kubeconfig, what := c.Kubeconfig, "kubeconfig"
+	var prepare func(context.Context, string) error
 	if c.UsesEmbedded() {
 		instance, err := c.running(ctx)
 		if err != nil {
 			return nil, err
 		}
 		kubeconfig.Path, what = instance.Kubeconfig(), fmt.Sprintf("embedded %q", instance.Name)
+		prepare = func(ctx context.Context, network string) error { return c.prepareContainers(ctx, instance, network) }
 	}
 	config, namespace, err := kubeconfig.Load()
 	if err != nil {
@@ -78,7 +83,7 @@ func (c *Choice) Connect(ctx context.Context, options management.Options) (*Conn
 	if err != nil {
 		return nil, err
 	}
-	return &Connection{Client: client, Namespace: namespace, Certificates: certificates}, nil
+	return &Connection{Client: client, Namespace: namespace, Certificates: certificates, PrepareContainers: prepare}, nil
 }
 
 // UsesEmbedded decides for Auto: a kubeconfig that the user names, by flag or in KUBECONFIG,
@@ -124,4 +129,14 @@ func Instances() ([]embedded.Instance, error) {
 		err = fmt.Errorf("%w; %s", err, whichHome)
 	}
 	return instances, err
+}
+
+// InstanceNames returns the names of the embedded management clusters of the user.
+func InstanceNames() ([]string, error) {
+	all, err := Instances()
+	var names []string
+	for _, instance := range all {
+		names = append(names, instance.Name)
+	}
+	return names, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/embedded/containerengine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -130,4 +131,19 @@ func (c *Choice) status() (embedded.Instance, embedded.Status, error) {
 	}
 	status, err := Status(instance)
 	return instance, status, err
+}
+
+// prepareContainers makes sure that the container engine which the controllers of an instance
+// use has a network.
+func (c *Choice) prepareContainers(ctx context.Context, instance embedded.Instance, network string) error {
+	status, err := Status(instance)
+	if err != nil {
+		return err
+	}
+	engine := containerengine.Of(status.Environment)
+	made, err := engine.EnsureNetwork(ctx, network)
+	if made {
+		c.Report("network %s is made for containers, at %s", network, engine.Host)
+	}
+	return err
 }

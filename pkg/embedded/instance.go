@@ -112,6 +112,9 @@ type Progress struct {
 	ReadyAt   time.Time `json:"readyAt,omitzero"`
 	// Processes maps a component to its process ID.
 	Processes map[string]int `json:"processes,omitempty"`
+	// Environment has the variables that say where the processes find the Docker Engine. They
+	// inherited them; a later command may have others.
+	Environment map[string]string `json:"environment,omitempty"`
 }
 
 // WriteProgress replaces the supervisor's word about itself.

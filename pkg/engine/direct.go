@@ -75,6 +75,7 @@ func (t *turn) changedVersions(parts []string) []string {
 	var reasons []string
 	check := func(part state.Part, allowed ...v1alpha1.Version) {
 		if !slices.Contains(allowed, part.Version) {
+			t.changedParts = append(t.changedParts, part.Object)
 			reasons = append(reasons, fmt.Sprintf("%s was changed by someone else: its version is %s, and the plan has %s", part.Object, part.Version, allowed[len(allowed)-1]))
 		}
 	}

@@ -126,7 +126,7 @@ func TestRunTakesOverAGroup(t *testing.T) {
 	p := enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1", "md-0", "v1.33.1"),
 		enginetest.Concurrent(enginetest.Step(plan.InPlace, "", "", "md-0")), enginetest.Step(plan.ControlPlane, "v1.32.1", "v1.33.1"), enginetest.Step(plan.Workers, "v1.32.1", "v1.33.1", "md-0"))
 	r := w.run(p, 1, nil)
-	r.Claimed = []string{"md-0"}
+	r.Claimed = map[string]string{"md-0": "MachineDeployment/c-md-0"}
 	w.begins(r, "apply MachineDeployment/c-md-0 v1.32.1", "apply MachineHealthCheck/c-md-0")
 	w.seen.WorkerNodeGroups[0].Unmanaged = true // the cache is behind
 	w.advances(r, 1, append(controlPlaneTo("v1.33.1"), "apply MachineDeployment/c-md-0 v1.32.1 behind v1.33.1")...)

@@ -48,6 +48,8 @@ type turn struct {
 	waited  *state.HealthWait
 	actions []Action
 	again   bool
+	// changedParts are the objects of parts that someone else changed.
+	changedParts []string
 }
 
 // Begin returns what waits for nothing in a cluster, and the progress to begin with.
@@ -87,8 +89,8 @@ func (t *turn) next() (bool, error) {
 		return false, t.stale("it was deleted")
 	}
 	t.now = t.now.Claim(t.Claimed)
-	if reasons := t.driver.disturbed(t); len(reasons) > 0 {
-		return false, t.stale(reasons...)
+	if err := t.disturbed(); err != nil {
+		return false, err
 	}
 	t.replaceMachines()
 	if t.again {
@@ -100,11 +102,20 @@ func (t *turn) next() (bool, error) {
 		if !done || t.again || err != nil {
 			return false, err
 		}
-		if reasons := t.driver.disturbed(t); len(reasons) > 0 {
-			return false, t.stale(reasons...)
+		if err := t.disturbed(); err != nil {
+			return false, err
 		}
 	}
 	return !t.again && t.driver.arrived(t), nil
+}
+
+// disturbed is the error about what others did that is not in the plan.
+func (t *turn) disturbed() error {
+	reasons := t.driver.disturbed(t)
+	if len(reasons) == 0 {
+		return nil
+	}
+	return &StalePlanError{Cluster: t.cluster, Reasons: reasons, Changed: t.changedParts}
 }
 
 // do adds actions after which the cluster is looked at anew.

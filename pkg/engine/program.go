@@ -25,9 +25,9 @@ type Program struct {
 	// TopologyVersions is true where Cluster API itself takes versions for groups of
 	// a topology, so that it takes the steps of detached groups, too.
 	TopologyVersions bool
-	// Claimed are the groups of the file whose MachineDeployments others made, and that
-	// have no label of clusterctl-x yet.
-	Claimed []string
+	// Claimed are the objects of groups that others made and that have no label of
+	// clusterctl-x, as Kind/name, by the names of the groups.
+	Claimed map[string]string
 	// Groups are the worker node groups that the upgrade is about, where it is about
 	// nothing else. What other runs do to other groups does not disturb it.
 	Groups []string

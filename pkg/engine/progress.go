@@ -54,7 +54,7 @@ func (p Progress) After(action Action, written ...*unstructured.Unstructured) Pr
 	p = p.clone()
 	for _, object := range written {
 		switch {
-		case changes.IsKind(object, "MachineDeployment"), object.GetKind() == "KubeadmControlPlane":
+		case changes.IsKind(object, "MachineDeployment"), changes.IsKind(object, "MachinePool"), changes.IsControlPlane(object.GetKind()):
 			p.generations[partOf(action)] = object.GetGeneration()
 		case changes.IsKind(object, "Cluster"):
 			p.generations[wholeCluster] = object.GetGeneration()

@@ -71,6 +71,8 @@ func (s Status) Current() int {
 type StalePlanError struct {
 	Cluster string
 	Reasons []string
+	// Changed are the objects, as Kind/name, that someone else changed.
+	Changed []string
 	// Saved is true where the plan came from a file.
 	Saved bool
 }

@@ -140,3 +140,76 @@ func TestTopologyStops(t *testing.T) {
 		t.Errorf("put back into the topology: %v", err)
 	}
 }
+
+// TestStepNotTaken: Cluster API has finished all that it was told, and a step is not done.
+func TestStepNotTaken(t *testing.T) {
+	t.Parallel()
+	p := twoSegments()
+	turn := turn{now: managed("v1.32.0", "v1.31.0", 1, true), p: Progress{step: 2, through: 5}, Engine: Engine{Program: Program{Plan: p, Topology: true}}}
+	err := turn.afterSegment(5)
+	want := []string{fmt.Sprintf("Cluster API has finished everything and does not take step 3 (%s)", p.Steps[2])}
+	if moved := (*StalePlanError)(nil); !errors.As(err, &moved) || !slices.Equal(moved.Reasons, want) {
+		t.Errorf("%v, want the reasons %q", err, want)
+	}
+}
+
+// TestAnotherPath: a cluster that Cluster API took to other versions is at its end once
+// nothing is left to tell Cluster API, and stale before.
+func TestAnotherPath(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		through int
+		step    int // after the turn
+		stale   []string
+	}{
+		"in the last segment": {5, 5, nil},
+		"in one before it":    {3, 1, []string{"Cluster API deviates from the plan: control-plane is at v1.33.5, and the plan has v1.31.0, then v1.32.0, then v1.33.0"}},
+	} {
+		program := Program{Plan: twoSegments(), Topology: true, Desired: segments("", managedStage("v1.31.0", ""))}
+		turn := turn{now: managed("v1.33.5", "v1.33.0", 1, true), p: Progress{step: 1, through: test.through}, Engine: New("ns/c", program)}
+		_, err := turn.follow()
+		var stale *StalePlanError
+		var reasons []string
+		if errors.As(err, &stale) {
+			reasons = stale.Reasons
+		}
+		if diff := cmp.Diff(test.stale, reasons); diff != "" || turn.p.step != test.step {
+			t.Errorf("%s: at step %d, want %d: %v; reasons (-want +got):\n%s", name, turn.p.step, test.step, err, diff)
+		}
+	}
+}
+
+// TestDetachedInPlace: a detached group is written as its own step has it, not as a later
+// one does.
+func TestDetachedInPlace(t *testing.T) {
+	t.Parallel()
+	own := func(s *plan.Step) { s.Detached = true }
+	program := Program{Topology: true, Plan: plan.Plan{Steps: []plan.Step{
+		stepOf(plan.InPlace, func(s *plan.Step) { s.Concurrent, s.Detached = true, true }, "a"), stepOf(plan.Workers, own, "a"),
+	}}}
+	for _, label := range []string{"0", "1", "2"} {
+		program.Desired = append(program.Desired, Objects{Parts: map[string][]*unstructured.Unstructured{
+			"a": {enginetest.Object("cluster.x-k8s.io", "MachineDeployment", "c-a", label, map[string]any{})},
+		}})
+	}
+	now := managed("v1.32.0", "v1.31.0", 1, true)
+	now.WorkerNodeGroups[0].Detached, now.Topology.Groups = true, nil
+	turn := turn{now: now, Engine: New("ns/c", program)}
+	done, err := turn.driver.take(&turn)
+	want := []Action{ApplyInPlace{program.Desired[1].Parts["a"][0], "a"}}
+	if diff := cmp.Diff(want, turn.actions); diff != "" || !done || err != nil || turn.p.step != 1 {
+		t.Errorf("done %t at step %d, %v; actions (-want +got):\n%s", done, turn.p.step, err, diff)
+	}
+}
+
+// TestFollowAwaitsTransfer: a segment does not begin before Cluster API has seen the pause of
+// a transfer that an earlier run began.
+func TestFollowAwaitsTransfer(t *testing.T) {
+	t.Parallel()
+	now := managed("v1.31.0", "v1.31.0", 1, true)
+	now.Pause = &state.Pause{}
+	turn := turn{now: now, Engine: New("ns/c", Program{Plan: twoSegments(), Topology: true, Desired: segments("", managedStage("v1.31.0", ""))})}
+	if over, err := turn.follow(); over || err != nil || len(turn.actions) > 0 {
+		t.Errorf("%t, %v, actions %v", over, err, turn.actions)
+	}
+}

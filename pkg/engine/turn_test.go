@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
@@ -198,5 +199,27 @@ func TestSegmentEnd(t *testing.T) {
 		if got := turn.segmentEnd(test.from); got != test.to {
 			t.Errorf("%s: %d, want %d", name, got, test.to)
 		}
+	}
+}
+
+// TestAnnotateOthers: a group that the upgrade is not about gets the annotation on its
+// MachineDeployment, if the version of the control plane requires it there.
+func TestAnnotateOthers(t *testing.T) {
+	t.Parallel()
+	object := func(kind string, annotations map[string]string) *unstructured.Unstructured {
+		o := enginetest.Object("cluster.x-k8s.io", kind, "c-a", "", map[string]any{})
+		o.SetAnnotations(annotations)
+		return o
+	}
+	skips := map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: "KubeadmVersionSkew"}
+	annotated := object("MachineDeployment", skips)
+	var turn turn
+	turn.annotateOthers(Objects{Others: map[string][]*unstructured.Unstructured{
+		"a": {object("MachineHealthCheck", skips), annotated},
+		"b": {object("MachineDeployment", map[string]string{"other": "x"})},
+	}})
+	want := []Action{Annotate{annotated, clusterv1.MachineSetSkipPreflightChecksAnnotation, "KubeadmVersionSkew"}}
+	if diff := cmp.Diff(want, turn.actions); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
 	}
 }

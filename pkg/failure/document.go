@@ -97,6 +97,9 @@ func problemsOf(err error) []Problem {
 		for _, one := range conflict.Fields {
 			all = append(all, Problem{Object: one.Object, Path: one.Path, Problem: one.Reason})
 		}
+		for _, finding := range conflict.Reverted() {
+			all = append(all, sentence(finding.Reason).of(Problem{Check: finding.Check}))
+		}
 	case errors.As(err, &exists):
 		for _, change := range exists.Changes {
 			all = append(all, Problem{Object: change.Object, Path: change.Path, Problem: change.Effect()})

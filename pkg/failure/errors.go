@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 )
 
 // InterruptedError says what goes on after an interrupt. What the interrupt cut
@@ -14,6 +16,22 @@ func (e InterruptedError) Error() string { return "interrupted; " + string(e) }
 
 // Is makes it the error that the exit code depends on.
 func (InterruptedError) Is(target error) bool { return target == context.Canceled }
+
+// Stopped returns the error of a run that a timeout or an interrupt stopped, with what the run
+// waited for, after a blank, and what is left of it. Other errors stay as they are.
+func Stopped(err error, waitingFor, left string) error {
+	switch {
+	case errors.Is(err, management.ErrTimeout):
+		if err == management.ErrTimeout { //nolint:errorlint // others say themselves what was under way
+			err = fmt.Errorf("%w%s", err, waitingFor)
+		}
+		return fmt.Errorf("%w; %s", err, left)
+	case errors.Is(err, context.Canceled):
+		return InterruptedError(left)
+	default:
+		return err
+	}
+}
 
 // ExitError ends a command with an exit code of its own, and prints Err unless it is nil.
 type ExitError struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -40,5 +41,26 @@ func TestReport(t *testing.T) {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestStopped: the error of a run that ended before its work says what was under way, unless
+// it says so itself, and what is left.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err     error
+		message string
+		is      error
+	}{
+		"timeout":                 {management.ErrTimeout, "timed out waiting for x; run it again", management.ErrTimeout},
+		"timeout in other words":  {fmt.Errorf("asking: %w", management.ErrTimeout), "asking: timed out; run it again", management.ErrTimeout},
+		"interrupt":               {fmt.Errorf("asking: %w", context.Canceled), "interrupted; run it again", context.Canceled},
+		"something else happened": {fmt.Errorf("asking: %w", errors.ErrUnsupported), "asking: unsupported operation", errors.ErrUnsupported},
+	} {
+		err := Stopped(test.err, " waiting for x", "run it again")
+		if err.Error() != test.message || !errors.Is(err, test.is) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

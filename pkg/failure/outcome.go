@@ -55,6 +55,7 @@ func outcomes() []outcome {
 		{Invalid, "Usage", as[usage.Error]},
 		{Invalid, "Usage", as[*lifecycle.UnknownGroupError]},
 		{Invalid, "Usage", as[*lifecycle.ReleasesError]},
+		{Invalid, "InvalidFile", as[*lifecycle.ManifestError]},
 		{Conflict, "StalePlan", as[*engine.StalePlanError]},
 		{Conflict, "Locked", as[*management.LockedError]},
 		{Conflict, "FieldConflict", as[*management.ConflictError]},

@@ -34,6 +34,7 @@ func TestExitCode(t *testing.T) {
 		"something":                        {errors.New("other"), Failed},
 		"a file that cannot be read":       {os.ErrPermission, Failed},
 		"the command line":                 {usage.Wrap(errors.New("no such flag")), Invalid},
+		"a machine that is not retried":    {&management.StuckError{Cluster: "ns/c"}, Failed},
 		"a wrong file":                     {problems, Invalid},
 		"a wrong file on the command line": {usage.Wrap(problems), Invalid},
 		"a file that a cluster refuses":    {validations.Refused{Problems: problems}, Refused},

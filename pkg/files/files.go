@@ -4,9 +4,11 @@ package files
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // WritePrivate writes a file that only its owner may read.
@@ -91,6 +93,40 @@ func Manifests(directory string, except []File) ([]string, error) {
 		known := slices.ContainsFunc(except, func(file File) bool { return file.Name == entry.Name() })
 		if !known && !entry.IsDir() && slices.Contains(ManifestExtensions(), filepath.Ext(entry.Name())) {
 			paths = append(paths, filepath.Join(directory, entry.Name()))
+		}
+	}
+	return paths, nil
+}
+
+// Edit gives the YAML files of a directory and of those below it, by their paths, to a
+// function, and saves those that it returns. Directories that begin with a dot are left out.
+// It returns the paths of the files that it saved, sorted.
+func Edit(directory string, edit func(map[string][]byte) (map[string][]byte, error)) ([]string, error) {
+	texts := map[string][]byte{}
+	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != directory:
+			return fs.SkipDir
+		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		texts[path] = text
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	changed, err := edit(texts)
+	if err != nil {
+		return nil, err
+	}
+	paths := slices.Sorted(maps.Keys(changed))
+	for _, path := range paths {
+		if err := WritePublic(path, changed[path]); err != nil {
+			return nil, err
 		}
 	}
 	return paths, nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -52,6 +54,52 @@ func (r *Reader) ReadSpecOf(remedy, file string) (lifecycle.Spec, error) {
 		return lifecycle.Spec{}, err
 	}
 	return r.Spec(FileName(file), data)
+}
+
+// GroupsOf returns the names of the worker node groups of those files that can be read, each
+// name once.
+func (r *Reader) GroupsOf(files []string) []string {
+	var names []string
+	for _, file := range files {
+		spec, err := r.ReadSpec(file)
+		if err != nil {
+			continue
+		}
+		for _, name := range spec.GroupNames() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// ReadObjectKinds returns the kinds of the objects of the infrastructure providers, and of
+// the objects in valid files. What the files would be warned of is left out.
+func (r *Reader) ReadObjectKinds(named []string, namespace string) (rbac.Kinds, error) {
+	known, err := r.ReadProviders()
+	if err != nil {
+		return rbac.Kinds{}, err
+	}
+	kinds := lifecycle.ObjectKinds(known)
+	if len(named) == 0 {
+		return kinds, nil
+	}
+	files, err := Files(named)
+	if err != nil {
+		return rbac.Kinds{}, err
+	}
+	var errs []error
+	for _, file := range files {
+		spec, err := r.ReadSpec(file)
+		if err == nil {
+			var of rbac.Kinds
+			of, err = spec.ObjectKinds(namespace)
+			kinds = kinds.With(of)
+		}
+		errs = append(errs, err)
+	}
+	return kinds, errors.Join(errs...)
 }
 
 // Spec decodes the content of a file, which people know by its name.
@@ -157,6 +205,26 @@ func (r *Reader) ReadBundles() (*versionsbundle.Bundles, error) {
 		return own, nil
 	}
 	return builtIn.Merge(own), nil
+}
+
+// ReadBundlesOf reads the versions bundles of these versions, each a minor or an exact one;
+// all of them where none is named.
+func (r *Reader) ReadBundlesOf(named []string) (*versionsbundle.Bundles, error) {
+	all, err := r.ReadBundles()
+	if err != nil || len(named) == 0 {
+		return all, err
+	}
+	versions := make([]v1alpha1.KubernetesVersion, len(named))
+	for i, name := range named {
+		if versions[i], err = v1alpha1.ParseKubernetesVersion(name); err != nil {
+			return nil, usage.Errorf("%q is no version: %w", name, err)
+		}
+	}
+	some, missing := all.Of(versions)
+	if some == nil {
+		return nil, usage.Errorf("no versions bundle has %s; 'clusterctl-x get versions -o wide' lists the versions that there are", missing)
+	}
+	return some, nil
 }
 
 // ReadProviders reads the infrastructure providers: the built-in ones with those of

@@ -124,11 +124,26 @@ func (s *Service) Create(ctx context.Context, n Creation, o CreateOptions) ([]ch
 	if len(n.Missing) > 0 {
 		return nil, referencesMissing(n.Missing)
 	}
+	if err := s.prepareContainers(ctx, n.resolved.Provider.Spec.ContainerNetwork); err != nil {
+		return nil, err
+	}
 	done, err := s.client.CreateCluster(ctx, n.Key, management.Creation{
 		Objects: n.objects, Record: recordOf(n.spec, n.resolved.Versions), Command: s.command("create"),
 		TakeOver: o.TakeOver, Waiting: s.options.Waiting, Warn: s.warn,
 	})
 	return done, clusterclass.Admission(n.spec.Config, err)
+}
+
+// prepareContainers refuses a cluster of containers where there is no engine for them.
+func (s *Service) prepareContainers(ctx context.Context, network string) error {
+	if network == "" || s.options.PrepareContainers == nil {
+		return nil
+	}
+	err := s.options.PrepareContainers(ctx, network)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return &management.RefusedError{Check: "container-engine", Reason: err.Error()}
 }
 
 // WaitReady waits until a cluster is as it was asked for. It calls show, unless it is

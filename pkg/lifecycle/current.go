@@ -34,6 +34,8 @@ type current struct {
 	objects engine.Objects
 	// topology is more about a cluster from a ClusterClass; nil for others.
 	topology *currentTopology
+	// live are the objects of a live cluster whose versions alone are changed.
+	live management.VersionedObjects
 	// recorded is the record of a live cluster.
 	recorded management.Record
 	// names of objects on the management cluster, as Kind/name, by the names that they
@@ -85,14 +87,14 @@ func runningOf(cluster state.Cluster) v1alpha1.ClusterVersions {
 	return versions
 }
 
-// notes returns the remarks about the current cluster that matter to any upgrade.
-func (c current) notes() []string {
+// notes returns the remarks about the current cluster that matter to an upgrade to a spec.
+func (c current) notes(of Spec) []string {
 	var notes []string
 	if topology := c.state.Topology; topology != nil && topology.Failed {
 		notes = append(notes, "Cluster API cannot reconcile the topology until this is fixed: "+topology.Reason)
 	}
 	for _, part := range c.state.WorkerNodeGroups {
-		if part.Claimed {
+		if part.Claimed && of.change == nil {
 			notes = append(notes, fmt.Sprintf("%s has the name of group %s, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it", part.Object, part.Name))
 		}
 	}

@@ -13,19 +13,15 @@ import (
 // versions and numbers of machines, then all other fields. Of a cluster that does not
 // exist all objects are created. It writes nothing.
 func (s *Service) Diff(ctx context.Context, spec Spec) ([]changes.Change, error) {
-	exists, err := s.Exists(ctx, spec)
-	if err != nil {
+	applied, err := s.PlanApply(ctx, spec)
+	switch {
+	case err != nil:
 		return nil, err
+	case applied.Creation != nil:
+		return s.DryRunCreation(ctx, *applied.Creation)
+	default:
+		return applied.Upgrade.changes(), nil
 	}
-	if !exists {
-		n, err := s.PlanCreation(ctx, spec)
-		if err != nil {
-			return nil, err
-		}
-		return s.DryRunCreation(ctx, n)
-	}
-	u, err := s.PlanUpgrade(ctx, spec, UpgradeOptions{})
-	return u.changes(), err
 }
 
 // changes returns the changes between the cluster as it is and as it is after the last

@@ -6,8 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
@@ -18,6 +20,32 @@ type directMode struct {
 	source
 	// standIns are for versions that parts run and no bundle has.
 	standIns standIns
+}
+
+// newDirectMode returns the mode for a cluster that is at a point now. A template that a
+// document gives the name of a live one with another content gets a name of its own, since no
+// template is changed.
+func newDirectMode(ctx context.Context, r request, with source, at point) (*directMode, error) {
+	m := &directMode{request: r, source: with, standIns: standInsFor(r.spec.bundles, r.from)}
+	if with.comparer == nil {
+		return m, nil
+	}
+	objects, err := m.request.render(at.versions, nil, m.standIns.releases()...)
+	if err != nil {
+		return nil, err
+	}
+	m.renamed = map[string]bool{}
+	for _, object := range objects.All() {
+		if _, ours := object.GetLabels()[v1alpha1.ClusterLabel]; ours || !changes.IsTemplate(object.GetKind()) {
+			continue
+		}
+		differs, err := with.Differs(ctx, object)
+		if err != nil {
+			return nil, err
+		}
+		m.renamed[manifests.Renamed(object.GetKind(), object.GetName())] = differs
+	}
+	return m, nil
 }
 
 func (m *directMode) render(_ context.Context, at point) (engine.Objects, error) {
@@ -33,7 +61,8 @@ func (m *directMode) compare(ctx context.Context, first engine.Objects) (differe
 	if err := m.checkImmutable(found); err != nil {
 		return differences{}, err
 	}
-	d := differences{byPart: byPart(first, found, nil), restored: restored(first, found)}
+	found, others := adopted(found, m.resolved.Config.Cluster.Metadata.Name)
+	d := differences{byPart: byPart(first, found, nil), restored: restored(first, found), adopted: others}
 	if m.scope.Whole() {
 		if d.removed, err = m.Unused(ctx, first.All()); err != nil {
 			return differences{}, err

@@ -121,3 +121,11 @@ func comparedWith(objects []*unstructured.Unstructured) source {
 func unchanged() source {
 	return source{comparer: compared(func([]*unstructured.Unstructured) ([]changes.Change, error) { return nil, nil })}
 }
+
+func (*fakeTopology) Differs(context.Context, *unstructured.Unstructured) (bool, error) {
+	return false, nil
+}
+
+func (compared) Differs(context.Context, *unstructured.Unstructured) (bool, error) {
+	return false, nil
+}

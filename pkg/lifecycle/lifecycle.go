@@ -48,6 +48,10 @@ type Options struct {
 	Certificates []tls.Certificate
 	// Warn is called with what is no error and not what was asked for either.
 	Warn func(text string)
+	// PrepareContainers makes sure, before a cluster is created whose machines are containers,
+	// that there is an engine for them, with a network of this name; nil where that is not
+	// known, since the management cluster is elsewhere.
+	PrepareContainers func(ctx context.Context, network string) error
 	// Waiting is called with each run of another that a lock is waited for.
 	Waiting func(management.HeldLock)
 }
@@ -77,8 +81,8 @@ func (s *Service) keyOf(spec Spec) types.NamespacedName {
 	return s.Key(meta.Name, meta.Namespace)
 }
 
-// Exists reports whether the cluster that a spec describes exists, or is being created.
-func (s *Service) Exists(ctx context.Context, spec Spec) (bool, error) {
+// exists reports whether the cluster that a spec describes exists, or is being created.
+func (s *Service) exists(ctx context.Context, spec Spec) (bool, error) {
 	cluster, exists, err := s.client.Observe(ctx, s.keyOf(spec))
 	return exists && !cluster.ControlPlane.Version.IsZero(), err
 }

@@ -23,6 +23,9 @@ type comparer interface {
 	// Unused returns the objects, as Kind/name, that are no longer needed if the given
 	// ones are kept.
 	Unused(ctx context.Context, keep []*unstructured.Unstructured) ([]string, error)
+	// Differs reports whether there is a template of the name of another one with another
+	// content.
+	Differs(ctx context.Context, template *unstructured.Unstructured) (bool, error)
 }
 
 // topologyServer answers what only a management cluster knows about a cluster from a
@@ -67,14 +70,9 @@ func (l *live) Asking(extension string) func(ctx context.Context, target, contro
 // about it.
 func (s *Service) observe(ctx context.Context, spec Spec, about scope) (Spec, current, error) {
 	key := s.keyOf(spec)
-	cluster, exists, err := s.client.Observe(ctx, key)
-	switch {
-	case err != nil:
+	cluster, err := s.upgradable(ctx, key)
+	if err != nil {
 		return spec, current{}, err
-	case !exists:
-		return spec, current{}, fmt.Errorf("cluster %s: %w; 'clusterctl-x create cluster' creates it", key, management.ErrNotFound)
-	case cluster.ControlPlane.Version.IsZero():
-		return spec, current{}, &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("cluster %s has no control plane with a version yet; 'clusterctl-x describe cluster %s -n %s' says why", key, key.Name, key.Namespace)}
 	}
 	if err := clusterclass.CheckTopologyMode(spec.Config, cluster); err != nil {
 		return spec, current{}, err
@@ -86,7 +84,9 @@ func (s *Service) observe(ctx context.Context, spec Spec, about scope) (Spec, cu
 		return spec, current{}, err
 	}
 	spec.bundles = spec.bundles.With(from.recorded.Releases)
-	from.before = configOf(from.recorded, spec.providers)
+	if !from.recorded.VersionOnly {
+		from.before = configOf(from.recorded, spec.providers)
+	}
 	if cluster.Topology == nil {
 		return spec, from, nil
 	}
@@ -94,6 +94,26 @@ func (s *Service) observe(ctx context.Context, spec Spec, about scope) (Spec, cu
 		return spec, from, err
 	}
 	return spec, from, about.checkDetached(cluster, from.topology.hasVersions())
+}
+
+// upgradable observes a cluster that an upgrade can be planned for.
+func (s *Service) upgradable(ctx context.Context, key types.NamespacedName) (state.Cluster, error) {
+	cluster, exists, err := s.client.Observe(ctx, key)
+	switch {
+	case err != nil:
+		return cluster, err
+	case !exists:
+		return cluster, fmt.Errorf("cluster %s: %w; 'clusterctl-x create cluster' creates it", key, management.ErrNotFound)
+	}
+	return cluster, checkUpgradable(key, cluster)
+}
+
+// checkUpgradable refuses a cluster without versions to begin with.
+func checkUpgradable(key types.NamespacedName, cluster state.Cluster) error {
+	if !cluster.ControlPlane.Version.IsZero() {
+		return nil
+	}
+	return &management.RefusedError{Check: "no-control-plane", Reason: fmt.Sprintf("the cluster has no control plane with a version yet; 'clusterctl-x describe cluster %s -n %s' says why", key.Name, key.Namespace)}
 }
 
 // record reads the record of a cluster. Where only a Secret can have it, and may not be

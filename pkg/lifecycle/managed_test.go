@@ -217,7 +217,7 @@ func TestTopologyThatFailed(t *testing.T) {
 		"on its way":               {&state.Topology{Reason: "md-0 waits"}, nil},
 		"failed":                   {&state.Topology{Failed: true, Reason: "the template is gone"}, []string{"Cluster API cannot reconcile the topology until this is fixed: the template is gone"}},
 	} {
-		if diff := cmp.Diff(test.want, (current{state: state.Cluster{Topology: test.topology}}).notes()); diff != "" {
+		if diff := cmp.Diff(test.want, (current{state: state.Cluster{Topology: test.topology}}).notes(Spec{})); diff != "" {
 			t.Errorf("%s: notes (-want +got):\n%s", name, diff)
 		}
 	}

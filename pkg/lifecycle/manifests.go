@@ -12,11 +12,43 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
+	"github.com/clusterctl-x/clusterctl-x/pkg/yamledit"
 )
+
+// CheckStep refuses a number that is not that of a step of the plan. Step 0 is what waits
+// for no step.
+func (p Upgrade) CheckStep(step int) error {
+	if steps := len(p.Plan.Steps); step < 0 || step > steps {
+		return fmt.Errorf("must be from 0 to %d, the number of steps of this plan", steps)
+	}
+	return nil
+}
 
 // Manifests returns the complete manifests of a cluster at the end of a step of an
 // upgrade that PlanBetween planned. Step 0 is what waits for no step.
 func (p Upgrade) Manifests(step int) ([]templater.Object, error) {
+	objects, err := p.objectsAt(step)
+	if err != nil {
+		return nil, err
+	}
+	return encodeAll(objects)
+}
+
+// Edited returns those of some files, by their names, that change where they hold the objects
+// of the cluster and are to hold them as they are at the end of a step.
+func (p Upgrade) Edited(step int, texts map[string][]byte) (map[string][]byte, error) {
+	if p.spec.change != nil {
+		return yamledit.Objects(texts, p.States[0].All(), p.States[step].All())
+	}
+	objects, err := p.objectsAt(step)
+	if err != nil {
+		return nil, err
+	}
+	return yamledit.Objects(texts, p.from.objects.All(), objects)
+}
+
+// objectsAt returns the objects of the cluster at the end of a step.
+func (p Upgrade) objectsAt(step int) ([]*unstructured.Unstructured, error) {
 	before := p.from.objects
 	stage := p.States[step]
 	objects := stage.Cluster
@@ -39,7 +71,7 @@ func (p Upgrade) Manifests(step int) ([]templater.Object, error) {
 		}
 		objects = append(objects, written...)
 	}
-	return encodeAll(objects)
+	return objects, nil
 }
 
 // carriedForward returns the objects of a part that has no step: as they were, with the

@@ -12,14 +12,16 @@ import (
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/controlplanes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
 )
 
 // ObjectKinds returns the kinds of the objects of these infrastructure providers, with those
-// of their ClusterClasses. Providers whose documents say the kinds have none here.
+// of their ClusterClasses, and of the control planes of other providers whose versions can be
+// changed. Providers whose documents say the kinds have none here.
 func ObjectKinds(known providers.Set) rbac.Kinds {
-	var kinds rbac.Kinds
+	kinds := rbac.Kinds{ControlPlanes: controlPlaneKinds()}
 	for _, provider := range known {
 		for _, resource := range provider.Spec.Resources {
 			kinds.Others = append(kinds.Others, schema.FromAPIVersionAndKind(resource.APIVersion, resource.Kind).GroupKind())
@@ -32,6 +34,17 @@ func ObjectKinds(known providers.Set) rbac.Kinds {
 		kinds.Clusters = append(kinds.Clusters, cluster)
 		kinds.Others = append(kinds.Others, rbac.TemplateOf(cluster))
 		kinds.MachineTemplates = append(kinds.MachineTemplates, schema.FromAPIVersionAndKind(of.APIVersion, of.MachineTemplate).GroupKind())
+	}
+	return kinds
+}
+
+// controlPlaneKinds are those besides kubeadm's whose versions can be changed.
+func controlPlaneKinds() []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, kind := range controlplanes.Known() {
+		if kind.Kind != "KubeadmControlPlane" && kind.Refused == "" {
+			kinds = append(kinds, schema.GroupKind{Group: kind.Group, Kind: kind.Kind})
+		}
 	}
 	return kinds
 }

@@ -23,7 +23,18 @@ func TestObjectKindsOfProviders(t *testing.T) {
 		"acme":     {Spec: providers.Spec{Infrastructure: &providers.Infrastructure{APIVersion: "infrastructure.example.com/v1", Cluster: "AcmeCluster", MachineTemplate: "AcmeMachineTemplate"}}},
 		"anything": {},
 	}
+	controlPlanes := func(group string, kinds ...string) []schema.GroupKind {
+		var all []schema.GroupKind
+		for _, kind := range kinds {
+			all = append(all, schema.GroupKind{Group: group + ".cluster.x-k8s.io", Kind: kind})
+		}
+		return all
+	}
 	want := rbac.Kinds{
+		ControlPlanes: slices.Concat(
+			controlPlanes("controlplane", "AWSManagedControlPlane"), controlPlanes("infrastructure", "AzureManagedControlPlane", "GCPManagedControlPlane"),
+			controlPlanes("controlplane", "K0sControlPlane", "K0smotronControlPlane", "KThreesControlPlane", "KamajiControlPlane", "RKE2ControlPlane", "TalosControlPlane"),
+		),
 		Clusters:         []schema.GroupKind{{Group: "infrastructure.example.com", Kind: "AcmeCluster"}},
 		MachineTemplates: []schema.GroupKind{{Group: "infrastructure.example.com", Kind: "AcmeMachineTemplate"}},
 		Others:           []schema.GroupKind{{Group: "infrastructure.example.com", Kind: "AcmeClusterTemplate"}},

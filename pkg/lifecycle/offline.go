@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -107,6 +108,16 @@ func (f file) Compare(ctx context.Context, wanted []*unstructured.Unstructured) 
 		return nil, err
 	}
 	return compareObjects(both["before"], both["after"])
+}
+
+// Differs compares with the template that the file describes.
+func (f file) Differs(_ context.Context, template *unstructured.Unstructured) (bool, error) {
+	for _, object := range f.objects.All() {
+		if changes.ObjectName(object) == changes.ObjectName(template) {
+			return !reflect.DeepEqual(object.Object["spec"], template.Object["spec"]), nil
+		}
+	}
+	return false, nil
 }
 
 // Unused returns what the file describes for the cluster and the groups that stay, and

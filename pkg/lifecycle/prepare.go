@@ -5,11 +5,13 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/controlplanes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -40,6 +42,8 @@ type request struct {
 	resolved  validations.Resolved
 	from      current
 	namespace string
+	// renamed are the templates that cannot have the names that the documents give them.
+	renamed map[string]bool
 }
 
 // mode is what differs between clusters: without a ClusterClass the objects of all parts
@@ -90,6 +94,8 @@ type differences struct {
 	removed []string
 	// restored are the parts with a template that is missing.
 	restored []string
+	// adopted are the objects, as Kind/name, that others made.
+	adopted []string
 	// topology is the future topology of a cluster from a ClusterClass.
 	topology *state.Topology
 	// templates are the templates that the class names for worker machines, if groups
@@ -103,18 +109,11 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if o.LatestPatches {
 		running = v1alpha1.ClusterVersions{}
 	}
-	resolved, err := options.resolve(s, running)
+	r, err := newRequest(s, from, running, o, options)
 	if err != nil {
 		return Upgrade{}, err
 	}
-	if err := validations.Update(resolved, from.start.Floor(), from.before); err != nil {
-		return Upgrade{}, err
-	}
-	resolved = resolved.Running(from.before, from.start.Versions())
-	cluster := resolved.Config.Cluster
-	r := request{spec: s, scope: scope{o.Scope}, resolved: resolved, from: from, namespace: cmp.Or(cluster.Metadata.Namespace, from.namespace)}
-	in := s.planInput(resolved, from.start)
-	in.Metadata, in.Scope = r.metadata(), o.Scope
+	resolved, cluster, in := r.resolved, r.resolved.Config.Cluster, r.planInput()
 	begin := r.begin(in)
 	m, err := r.mode(ctx, with, begin)
 	if err != nil {
@@ -146,8 +145,31 @@ func prepare(ctx context.Context, s Spec, from current, with source, o UpgradeOp
 	if u.States, err = states(ctx, m, u.Plan, in.TopologyPath, begin, first); err != nil {
 		return Upgrade{}, err
 	}
-	u.Plan.Notes = slices.Concat(u.Plan.Notes, u.Plan.RenameNotes(), notes, from.notes(), d.unremediated(), u.Plan.HeldNotes(u.begun(), from.state.Holds))
+	u.Plan.Notes = slices.Concat(u.Plan.Notes, u.Plan.RenameNotes(), notes, from.notes(s), d.adoption(), d.unremediated(), u.Plan.HeldNotes(u.begun(), from.state.Holds))
 	return u, nil
+}
+
+// newRequest resolves a spec for a current cluster.
+func newRequest(s Spec, from current, running v1alpha1.ClusterVersions, o UpgradeOptions, options Options) (request, error) {
+	resolved, err := options.resolve(s, running)
+	if err == nil {
+		err = validations.Update(resolved, from.start.Floor(), from.before)
+	}
+	if err != nil {
+		return request{}, s.namingFlags(err)
+	}
+	resolved = resolved.Running(from.before, from.start.Versions())
+	return request{spec: s, scope: scope{o.Scope}, resolved: resolved, from: from, namespace: cmp.Or(resolved.Config.Cluster.Metadata.Namespace, from.namespace)}, nil
+}
+
+// planInput is what the plan depends on, apart from changes of objects.
+func (r request) planInput() plan.Input {
+	in := r.spec.planInput(r.resolved, r.from.start)
+	in.Metadata, in.Scope = r.metadata(), r.scope.Scope
+	if kind, _, _ := strings.Cut(r.from.state.ControlPlane.Object, "/"); r.spec.change != nil {
+		in.Releases = controlplanes.Of(kind).Releases(in.Target.ControlPlane, in.Releases)
+	}
+	return in
 }
 
 // begin is the point where the upgrade begins.
@@ -170,8 +192,11 @@ func (r request) begin(in plan.Input) point {
 
 // mode returns the mode of the cluster, which is at a point now.
 func (r request) mode(ctx context.Context, with source, at point) (mode, error) {
+	if r.spec.change != nil {
+		return r.versionOnly(with, at), nil
+	}
 	if !r.spec.managed() {
-		return &directMode{request: r, source: with, standIns: standInsFor(r.spec.bundles, r.from)}, nil
+		return newDirectMode(ctx, r, with, at)
 	}
 	groups, err := r.detachedGroups(ctx, with.topology, at)
 	if err != nil {
@@ -254,8 +279,9 @@ func (r request) has(group string) bool {
 func (s Spec) planInput(resolved validations.Resolved, start plan.Start) plan.Input {
 	cluster := resolved.Config.Cluster
 	return plan.Input{
-		Start: start, Target: target(resolved, start), Releases: s.releases().Offered(validations.Needs(resolved.Config, resolved.Provider)),
-		Policy: validations.Policy(cluster), Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
+		Start: start, Target: target(resolved, start),
+		Releases: passable(start.ControlPlane.Version, s.releases().Offered(validations.Needs(resolved.Config, resolved.Provider))),
+		Policy:   validations.Policy(cluster), Concurrency: cluster.Spec.UpgradePolicy.Concurrency(),
 	}
 }
 

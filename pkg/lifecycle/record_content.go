@@ -26,8 +26,12 @@ func (p Upgrade) record(before management.Record) management.Record {
 	if sameVersions(before.Versions, record.Versions) {
 		record.From = before.From // of the run that began it
 	}
-	if p.scope.Whole() {
-		record.Spec, record.Cluster = string(p.spec.data), outline(p.resolved.Config.Cluster)
+	record.VersionOnly = before.VersionOnly
+	switch {
+	case p.spec.change != nil:
+		record.Cluster, record.VersionOnly = p.changedOutline(before)
+	case p.scope.Whole():
+		record.Spec, record.Cluster, record.VersionOnly = string(p.spec.data), outline(p.resolved.Config.Cluster), false
 	}
 	if p.spec.managed() && p.scope.Whole() && !p.Plan.Empty() {
 		record.Plan = &p.Plan
@@ -149,6 +153,25 @@ func outlineOf(record management.Record, known providers.Set) *v1alpha1.Cluster 
 		return nil // it read other fields
 	}
 	return outline(config.Cluster)
+}
+
+// changedOutline is the outline of a file with the versions of an upgrade without one; the
+// outline of that upgrade where no file is known.
+func (p Upgrade) changedOutline(before management.Record) (*v1alpha1.Cluster, bool) {
+	asked, of := p.resolved.Config.Cluster, outlineOf(before, p.spec.providers)
+	if of == nil || before.VersionOnly {
+		return outline(asked), true
+	}
+	changed := outline(of)
+	changed.Spec.KubernetesVersion = asked.Spec.KubernetesVersion
+	for i, group := range changed.Spec.WorkerNodeGroupConfigurations {
+		for _, wanted := range asked.Spec.WorkerNodeGroupConfigurations {
+			if wanted.Name == group.Name {
+				changed.Spec.WorkerNodeGroupConfigurations[i].KubernetesVersion = wanted.KubernetesVersion
+			}
+		}
+	}
+	return changed, false
 }
 
 // configOf is the outline of the spec that was last applied, as planning takes it; nil

@@ -16,7 +16,7 @@ import (
 func (r request) render(versions v1alpha1.ClusterVersions, outside map[string]bool, extra ...versionsbundle.Release) (engine.Objects, error) {
 	set, _ := r.spec.bundles.With(extra).SetOf(versions)
 	rendered, err := manifests.Render(manifests.Input{
-		Config: r.resolved.Config, Provider: r.resolved.Provider, Versions: versions, Set: set, Namespace: r.namespace, Detached: outside, Downloads: r.spec.bundles.Releases(),
+		Config: r.resolved.Config, Provider: r.resolved.Provider, Versions: versions, Set: set, Namespace: r.namespace, Detached: outside, Downloads: r.spec.bundles.Releases(), Renamed: r.renamed,
 	})
 	if err != nil {
 		return engine.Objects{}, err

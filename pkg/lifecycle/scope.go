@@ -18,29 +18,33 @@ import (
 // scope is the part of a cluster that an upgrade is about.
 type scope struct{ plan.Scope }
 
-// UnknownGroupError says that an upgrade is about a worker node group that the spec does
-// not have.
+// UnknownGroupError says that an upgrade is about a worker node group that there is not.
 type UnknownGroupError struct {
 	Group string
-	// Known are the groups that the spec has.
+	// In is what does not have it: the file, or the cluster where there is none.
+	In string
+	// Known are the groups that it has.
 	Known []string
 }
 
 func (e *UnknownGroupError) Error() string {
-	return fmt.Sprintf("--worker-node-groups: the file has no group %q; it has %s", e.Group, cmp.Or(strings.Join(e.Known, ", "), "none"))
+	return fmt.Sprintf("--worker-node-groups: %s has no group %q; it has %s", e.In, e.Group, cmp.Or(strings.Join(e.Known, ", "), "none"))
 }
 
 // check refuses groups that the spec does not have, and parts of a cluster from a
 // ClusterClass that Cluster API upgrades together with the rest.
 func (s scope) check(spec Spec) []error {
-	var known []string
+	in, known := "the file", []string(nil)
+	if spec.change != nil {
+		in = "the cluster"
+	}
 	for _, group := range spec.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
 		known = append(known, group.Name)
 	}
 	var errs []error
 	for _, name := range s.Groups {
 		if !slices.Contains(known, name) {
-			errs = append(errs, &UnknownGroupError{Group: name, Known: known})
+			errs = append(errs, &UnknownGroupError{Group: name, In: in, Known: known})
 		}
 	}
 	if err := s.checkTopology(spec); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management/topology"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/providers"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -34,6 +35,8 @@ type Spec struct {
 	// class is the ClusterClass that the file names; nil as long as no management
 	// cluster was asked for it.
 	class *topology.Class
+	// change is what the spec was made from; nil for the spec of a file.
+	change *VersionChange
 }
 
 // ReadSpec decodes the content of a file, which people know by its name.
@@ -89,17 +92,26 @@ func (s Spec) Manifests(namespace string) ([]templater.Object, error) {
 	return s.Render(namespace)
 }
 
-// claims are the groups that the cluster of the file may have under the names that
-// clusterctl-x gives them. A ClusterClass has its MachineDeployments under other names,
-// but for pinned groups.
-func (s Spec) claims() []string {
-	var names []string
+// claims are the MachineDeployments, as Kind/name, that the groups of the file may have
+// though others made them. A ClusterClass has its MachineDeployments under other names, but
+// for pinned groups.
+func (s Spec) claims() map[string]string {
+	objects := map[string]string{}
 	for _, group := range s.Config.Cluster.Spec.WorkerNodeGroupConfigurations {
 		if !s.managed() || group.Pinned() {
-			names = append(names, group.Name)
+			objects[group.Name] = "MachineDeployment/" + group.ObjectName(s.Config.Cluster.Metadata.Name)
 		}
 	}
-	return names
+	return objects
+}
+
+// claimsOf are the claims of the spec on a cluster. The spec of a VersionChange is about all
+// groups that there are.
+func (s Spec) claimsOf(cluster state.Cluster) map[string]string {
+	if s.change != nil {
+		return cluster.Unclaimed()
+	}
+	return s.claims()
 }
 
 // managed reports whether the file describes a cluster from a ClusterClass.
@@ -124,6 +136,9 @@ func (s Spec) releases() *versionsbundle.Bundles {
 
 // resolve checks the spec and resolves its versions on a cluster that has some already.
 func (s Spec) resolve(running v1alpha1.ClusterVersions) (validations.Resolved, error) {
+	if s.change != nil {
+		return s.resolveChange(running)
+	}
 	resolved, err := validations.Create(s.Config, s.providers, s.releases(), running)
 	if err == nil && (s.managed() || len(s.Config.Machines) > 0) {
 		_, err = s.render(resolved, "") // says which variables or settings are given twice

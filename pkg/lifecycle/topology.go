@@ -97,6 +97,7 @@ func (m *topologyMode) compare(ctx context.Context, first engine.Objects) (diffe
 		return differences{}, err
 	}
 	d.topology = observe.Topology(wanted)
+	found, d.adopted = adopted(found, m.resolved.Config.Cluster.Metadata.Name)
 	d.byPart.add("", byPart(engine.Objects{}, found, m.from.names)[""].Fields...)
 	if m.from.state.Pause != nil && !inTransition(m.from.state) {
 		d.byPart.add("", pauseLifted(before.cluster)...)

@@ -17,6 +17,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/clusterclass"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/owners"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
@@ -36,8 +37,8 @@ type UpgradeOptions struct {
 type PreflightOptions struct {
 	// Skip are the names of checks to be left out.
 	Skip []string
-	// ForceConflicts takes over fields that others own.
-	ForceConflicts bool
+	// ForceConflicts says which fields of others are taken over.
+	ForceConflicts owners.Takeover
 	// DryRun warns about Secrets and ConfigMaps that are missing, which are refused
 	// otherwise.
 	DryRun bool
@@ -49,8 +50,8 @@ type PreflightOptions struct {
 type RunOptions struct {
 	// Skip are the names of checks to be left out, as in PreflightOptions.
 	Skip []string
-	// ForceConflicts takes over fields that others own.
-	ForceConflicts bool
+	// ForceConflicts says which fields of others are taken over.
+	ForceConflicts owners.Takeover
 	// TakeOver takes over the locks of other runs that work on the cluster.
 	TakeOver bool
 	// NoWait ends the run as soon as nothing more can be written without waiting for
@@ -106,7 +107,10 @@ func (s *Service) PlanUpgrade(ctx context.Context, spec Spec, o UpgradeOptions) 
 // Saved returns the plan as it is saved: with what it was made from.
 func (p Upgrade) Saved() plan.Plan {
 	saved := p.Plan
-	saved.Source = &plan.Source{File: p.spec.Name, Spec: string(p.spec.data), Scope: p.options.Scope, LatestPatches: p.options.LatestPatches}
+	saved.Source = &plan.Source{File: p.spec.Name, Change: p.spec.change, Scope: p.options.Scope, LatestPatches: p.options.LatestPatches}
+	if p.spec.change == nil {
+		saved.Source.Spec = string(p.spec.data)
+	}
 	return saved
 }
 
@@ -165,26 +169,55 @@ func (p Upgrade) machineTemplates() []schema.GroupKind {
 	return kinds
 }
 
-// Preflight checks for problems of an upgrade, and writes nothing.
+// Preflight checks for problems of an upgrade, and writes nothing. It warns of fields that
+// the upgrade takes over from others.
 func (s *Service) Preflight(ctx context.Context, p Upgrade, o PreflightOptions) error {
+	notes, err := s.preflight(ctx, p, o)
+	for _, note := range notes {
+		s.options.warn("%s", note)
+	}
+	return err
+}
+
+// preflight returns what the upgrade takes over from others.
+func (s *Service) preflight(ctx context.Context, p Upgrade, o PreflightOptions) ([]string, error) {
 	options := management.PreflightOptions{Known: p.execution.missing(p.Plan), Skip: o.Skip, Groups: p.scope.Groups, Restored: p.restored, Planning: o.Planning, Warn: s.warn, MachineTemplates: p.machineTemplates()}
 	if err := s.client.Preflight(ctx, p.from.state, p.Plan, options); err != nil {
-		return err
+		return nil, err
 	}
 	s.warnUnkept(ctx, p.from.state)
 	missing, err := s.missingReferences(ctx, p.resolved, p.Key.Namespace)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case o.DryRun:
 		for _, reference := range missing {
 			s.options.warn("%s; without it the upgrade is refused", reference)
 		}
 	case len(missing) > 0:
-		return referencesMissing(missing)
+		return nil, referencesMissing(missing)
 	}
 	first, later := p.execution.dryRun(p.Plan, p.States)
-	return clusterclass.Admission(p.spec.Config, s.client.DryRun(ctx, management.Writes{First: first, Later: later, Force: o.ForceConflicts}))
+	taken, err := s.client.DryRun(ctx, management.Writes{First: first, Later: later, Removed: p.removed(), Namespace: p.Key.Namespace, Takeover: p.takeover(o.ForceConflicts)})
+	return management.Taken(taken), clusterclass.Admission(p.spec.Config, err)
+}
+
+// takeover returns whose fields the upgrade takes over. Who asks for versions by name means the
+// fields with the versions, whatever people wrote there before.
+func (p Upgrade) takeover(asked owners.Takeover) owners.Takeover {
+	asked.People = asked.People || p.spec.change != nil
+	return asked
+}
+
+// removed returns the MachineDeployments that the plan removes, as Kind/name.
+func (p Upgrade) removed() []string {
+	var objects []string
+	for _, group := range p.Plan.Removed() {
+		if part, exists := p.from.state.Group(group.Name); exists {
+			objects = append(objects, part.Object)
+		}
+	}
+	return objects
 }
 
 // RemovalError says which worker node groups an upgrade would remove that it is not
@@ -207,13 +240,9 @@ func (e *RemovalError) What() string {
 	return inWords(groups)
 }
 
-// Names of what Review finds besides the preflights.
-const (
-	// FindingConflict is a field that another field manager owns with another value.
-	FindingConflict = "field-conflict"
-	// FindingRefused is an object that the management cluster does not accept.
-	FindingRefused = "refused"
-)
+// FindingRefused names an object that the management cluster does not accept, among the
+// findings of Review.
+const FindingRefused = "refused"
 
 // Review adds to a plan what the upgrade would be refused for in the current state of the
 // cluster: the findings of Preflight. It writes nothing.
@@ -221,7 +250,8 @@ func (s *Service) Review(ctx context.Context, p Upgrade) (Upgrade, error) {
 	if p.Plan.Empty() {
 		return p, nil
 	}
-	err := s.Preflight(ctx, p, PreflightOptions{DryRun: true, Planning: true})
+	taken, err := s.preflight(ctx, p, PreflightOptions{DryRun: true, Planning: true})
+	p.Plan.Notes = slices.Concat(p.Plan.Notes, taken)
 	var preflight *management.PreflightError
 	var conflict *management.ConflictError
 	var denied validations.Refused
@@ -230,9 +260,7 @@ func (s *Service) Review(ctx context.Context, p Upgrade) (Upgrade, error) {
 	case errors.As(err, &preflight):
 		p.Plan.Findings = preflight.Findings
 	case errors.As(err, &conflict):
-		for _, field := range conflict.Fields {
-			p.Plan.Findings = append(p.Plan.Findings, plan.Finding{Check: FindingConflict, Reason: field.String()})
-		}
+		p.Plan.Findings = conflict.Findings()
 	case errors.As(err, &denied), errors.As(err, &refused), apierrors.IsInvalid(err), apierrors.IsForbidden(err):
 		p.Plan.Findings = []plan.Finding{{Check: FindingRefused, Reason: err.Error()}}
 	default:
@@ -278,13 +306,13 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	}
 	p.execution.drive(&program)
 	return s.client.Upgrade(held, p.Key, management.Upgrade{
-		Command: s.command("upgrade"), Program: program, Record: p.record, Templates: p.templates, Partial: !p.scope.Whole(), Force: o.ForceConflicts, NoWait: o.NoWait, Warn: s.warn, Show: show,
+		Command: s.command("upgrade"), Program: program, Record: p.record, Templates: p.templates, Partial: !p.scope.Whole() || p.spec.change != nil, Takeover: p.takeover(o.ForceConflicts), NoWait: o.NoWait, Warn: s.warn, Show: show,
 	})
 }
 
 // recordSpec records the spec if there is nothing to do for it.
 func (s *Service) recordSpec(ctx context.Context, p Upgrade, o RunOptions) error {
-	if !p.scope.Whole() || p.from.recorded.Spec == string(p.spec.data) {
+	if !p.scope.Whole() || p.spec.change != nil || p.from.recorded.Spec == string(p.spec.data) {
 		return nil
 	}
 	held, release, err := s.client.Lock(ctx, p.Key, management.Claim{TakeOver: o.TakeOver, Waiting: s.options.Waiting})

@@ -87,6 +87,9 @@ func (s *Service) lastApplied(ctx context.Context, key types.NamespacedName) (la
 		return lastApplied{}, nil
 	}
 	spec := Spec{Config: config, providers: known, bundles: s.options.Bundles.With(record.Releases)}
+	if record.VersionOnly {
+		spec.change = &VersionChange{}
+	}
 	k := lastApplied{resolved: validations.Resolved{Config: config, Provider: known.Of(config.Cluster), Versions: record.Versions}, spec: spec, plan: record.Plan, server: s.live(key)}
 	if spec.managed() {
 		// Without its class nothing can be told of the path, and all else can.
@@ -129,7 +132,7 @@ func (k lastApplied) left(ctx context.Context, cluster state.Cluster) (plan.Plan
 	if k.resolved.Config == nil {
 		return plan.Plan{}, errors.New("the cluster has no record that this version of clusterctl-x and you can read")
 	}
-	cluster = cluster.Claim(Spec{Config: k.resolved.Config}.claims())
+	cluster = cluster.Claim(k.spec.claimsOf(cluster))
 	if k.unread != nil {
 		return plan.Plan{}, k.unread
 	}

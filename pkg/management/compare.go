@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -132,14 +133,34 @@ func (c *Client) SameTemplate(ctx context.Context, deployment string, template *
 		if err != nil || used == nil {
 			return "", err
 		}
-		// With the defaults of the API server.
-		tried := template.DeepCopy()
-		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), FieldOwner, client.ForceOwnership, client.DryRunAll); err != nil {
-			return "", fmt.Errorf("trying to apply %s: %w", changes.ObjectName(template), err)
-		}
-		if reflect.DeepEqual(tried.Object["spec"], used.Object["spec"]) {
-			return used.GetName(), nil
+		if same, err := c.sameContent(ctx, template, used); err != nil || same {
+			return used.GetName(), err
 		}
 	}
 	return "", nil
+}
+
+// Differs reports whether there is a template of the name of another one with another content.
+func (c *Client) Differs(ctx context.Context, template *unstructured.Unstructured) (bool, error) {
+	live, err := c.template(ctx, template.GetName(), template)
+	if err != nil || live == nil {
+		return false, c.explain(ctx, err)
+	}
+	same, err := c.sameContent(ctx, template, live)
+	return !same, c.explain(ctx, err)
+}
+
+// sameContent reports whether a template would have the content of a live one, with the
+// defaults of the API server. It is tried under another name, since templates are immutable.
+func (c *Client) sameContent(ctx context.Context, template, live *unstructured.Unstructured) (bool, error) {
+	spec, err := json.Marshal(template.Object["spec"])
+	if err != nil {
+		return false, err
+	}
+	tried := template.DeepCopy()
+	tried.SetName(changes.ContentHash(spec))
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), FieldOwner, client.ForceOwnership, client.DryRunAll); err != nil {
+		return false, fmt.Errorf("trying to apply %s: %w", changes.ObjectName(template), err)
+	}
+	return reflect.DeepEqual(tried.Object["spec"], live.Object["spec"]), nil
 }

@@ -31,12 +31,14 @@ type execution struct {
 	uid      string
 	engine   engine.Engine
 	progress engine.Progress
+	// wrote has the objects that the run wrote, by kind and name.
+	wrote map[string]written
 	// done is true once the plan is at its end.
 	done bool
 }
 
 func newExecution(c *Client, key client.ObjectKey, upgrade Upgrade) *execution {
-	return &execution{c: c, key: key, Upgrade: upgrade, engine: engine.New(key.String(), upgrade.Program)}
+	return &execution{c: c, key: key, Upgrade: upgrade, engine: engine.New(key.String(), upgrade.Program), wrote: map[string]written{}}
 }
 
 // begin makes the changes that wait for nothing.
@@ -53,9 +55,14 @@ func (x *execution) advance(ctx context.Context, cluster state.Cluster) (verdict
 	for {
 		turn, stopped := x.engine.Next(cluster, x.c.opts().Clock.Now(), x.progress)
 		x.progress = turn.Progress
+		if stopped == nil && !isGone(cluster) {
+			if err := x.undisturbed(ctx, cluster); err != nil {
+				return verdict{}, err
+			}
+		}
 		postponed, err := x.do(ctx, turn.Actions)
 		if err == nil {
-			err = x.explain(stopped)
+			err = x.named(ctx, x.explain(stopped))
 		}
 		if err == nil && turn.Again && !postponed {
 			continue
@@ -132,24 +139,33 @@ func (x *execution) doOne(ctx context.Context, action engine.Action) ([]*unstruc
 	return nil, nil
 }
 
-// apply writes an object.
+// apply writes an object, with the fields of others that the upgrade takes over.
 func (x *execution) apply(ctx context.Context, object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	options := []client.ApplyOption{FieldOwner}
-	if x.Force {
-		options = append(options, client.ForceOwnership)
+	var now *unstructured.Unstructured
+	write := func(options ...client.ApplyOption) error {
+		return x.c.whileHeld(ctx, func() error {
+			now = object.DeepCopy()
+			return x.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(now), append(options, FieldOwner)...)
+		})
 	}
-	var written *unstructured.Unstructured
-	err := x.c.whileHeld(ctx, func() error {
-		written = object.DeepCopy()
-		return x.c.Apply(ctx, client.ApplyConfigurationFromUnstructured(written), options...)
-	})
-	if conflict := conflictOf(conflicts(object, err)); conflict != nil {
-		return nil, conflict
+	var err error
+	if x.Takeover.All {
+		err = write(client.ForceOwnership)
+	} else if err = write(); len(fieldConflicts(err)) > 0 {
+		_, refused, unread := x.c.judged(ctx, object, err, x.Takeover)
+		switch {
+		case unread != nil:
+			return nil, unread
+		case len(refused) > 0:
+			return nil, conflictOf(refused)
+		}
+		err = write(client.ForceOwnership)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("applying %s: %w", changes.ObjectName(object), err)
 	}
-	return []*unstructured.Unstructured{written}, nil
+	x.wrote[changes.ObjectName(object)] = written{object, now.GetGeneration()}
+	return []*unstructured.Unstructured{now}, nil
 }
 
 // applyInPlace writes an object with its live values of the fields that replace
@@ -167,7 +183,7 @@ func (x *execution) applyInPlace(ctx context.Context, object *unstructured.Unstr
 		return nil, fmt.Errorf("reading %s: %w", changes.ObjectName(object), err)
 	}
 	held := object.DeepCopy()
-	if err := changes.Hold(held, live); err != nil {
+	if err := changes.HoldOwned(held, live, string(FieldOwner)); err != nil {
 		return nil, err
 	}
 	return x.apply(ctx, held)

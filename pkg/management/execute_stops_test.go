@@ -200,7 +200,7 @@ func TestRunWithForce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, enginetest.Versions("v1.32.1"))
 	x := w.run(enginetest.Plan(w.seen.Versions(), enginetest.Versions("v1.33.1"), everyWrite()["control plane"]...))
-	x.Force = true
+	x.Takeover.All = true
 	w.begins(x)
 	w.sees(x, 0, "force DevMachineTemplate/c-v1.33.1", "force KubeadmControlPlane/c v1.33.1")
 }

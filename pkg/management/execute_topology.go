@@ -46,6 +46,11 @@ func (x *execution) applyTopology(ctx context.Context, object *unstructured.Unst
 		}
 		written, err = x.apply(ctx, object)
 	}
+	if versionRefused(err) {
+		if live, unread := x.c.LiveCluster(ctx, x.key); unread == nil && observe.UpgradePending(live) {
+			return nil, errPostponed // the hook was not pending yet when it was looked at first
+		}
+	}
 	return written, err
 }
 

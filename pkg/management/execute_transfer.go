@@ -62,6 +62,7 @@ func (x *execution) transfer(ctx context.Context, a engine.Transfer) error {
 // change reads, changes and writes an object, and retries once after a conflict. It
 // writes nothing if nothing changes.
 func (x *execution) change(ctx context.Context, kind, name string, by func(*unstructured.Unstructured) error) error {
+	delete(x.wrote, kind+"/"+name) // it is no longer as it was applied
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		object, err := x.read(ctx, kind, name)
 		if err != nil {

@@ -80,8 +80,8 @@ func infrastructureKinds(objects []*unstructured.Unstructured) map[schema.GroupK
 			paths = append(paths, []string{"spec", "infrastructureRef"})
 		}
 		for _, path := range paths {
-			if reference, found, err := unstructured.NestedStringMap(object.Object, path...); err == nil && found && path[len(path)-1] == "infrastructureRef" {
-				kinds[schema.GroupKind{Group: reference["apiGroup"], Kind: reference["kind"]}] = true
+			if kind, _, found := changes.Referred(object, path); found && path[len(path)-1] != "configRef" {
+				kinds[kind] = true
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/owners"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -206,51 +207,65 @@ type Writes struct {
 	First []*unstructured.Unstructured
 	// Later are the objects at the end of each step.
 	Later []engine.Objects
-	// Force takes over fields that others own.
-	Force bool
+	// Removed are the MachineDeployments, as Kind/name, that it removes from a namespace.
+	Removed   []string
+	Namespace string
+	// Takeover says which fields of others are taken over.
+	Takeover owners.Takeover
 }
 
 // DryRun lets the API server check the writes of an upgrade, and writes nothing. It
 // checks the first writes completely, and later ones as far as they do not depend on
 // earlier steps. Fields that others own are a conflict, unless the upgrade takes them
-// over.
-func (c *Client) DryRun(ctx context.Context, w Writes) error {
+// over; it returns those that it does.
+func (c *Client) DryRun(ctx context.Context, w Writes) ([]FieldConflict, error) {
 	objects, err := rehearsed(w.First, w.Later)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	options := []client.ApplyOption{FieldOwner, client.DryRunAll}
-	if w.Force {
-		options = append(options, client.ForceOwnership)
-	}
-	owned := make([][]FieldConflict, len(objects))
+	taken, refused := make([][]FieldConflict, len(objects)), make([][]FieldConflict, len(objects))
 	var tasks errgroup.Group
 	tasks.SetLimit(maxRequests)
 	for i, object := range objects {
-		tasks.Go(func() error {
-			err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), options...)
-			if onlyAboutGuardrails(err) {
-				err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), append(slices.Clone(options), client.ForceOwnership)...)
-			}
-			if owned[i] = conflicts(object, err); err != nil && len(owned[i]) == 0 {
-				return fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
-			}
-			return nil
+		tasks.Go(func() (err error) {
+			taken[i], refused[i], err = c.tryApply(ctx, object, w.Takeover)
+			return err
 		})
 	}
 	if err := tasks.Wait(); err != nil {
-		return c.explain(ctx, err)
+		return nil, c.explain(ctx, err)
 	}
-	return conflictOf(owned...)
+	made, err := c.madeAgain(ctx, w)
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	return sorted(taken...), conflictOf(slices.Concat(refused...), made)
 }
 
-// onlyAboutGuardrails reports whether an error is a conflict about the annotation that
-// the dry run adds, and about no other field.
-func onlyAboutGuardrails(err error) bool {
-	causes := fieldConflicts(err)
-	return len(causes) == 1 && aboutGuardrails(causes[0])
+// tryApply applies an object in a dry run, and returns the fields that others own with other
+// values.
+func (c *Client) tryApply(ctx context.Context, object *unstructured.Unstructured, takeover owners.Takeover) (taken, refused []FieldConflict, err error) {
+	try := func(options ...client.ApplyOption) error {
+		return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), append(options, FieldOwner, client.DryRunAll)...)
+	}
+	if takeover.All {
+		err = try(client.ForceOwnership)
+	} else if err = try(); len(fieldConflicts(err)) > 0 {
+		var unread error
+		if taken, refused, unread = c.judged(ctx, object, err, takeover); unread != nil {
+			return nil, nil, unread
+		}
+		if len(refused) == 0 {
+			err = try(client.ForceOwnership)
+		}
+	}
+	if err != nil && len(refused) == 0 {
+		return nil, nil, fmt.Errorf("trying to apply %s: %w", changes.ObjectName(object), err)
+	}
+	return taken, refused, nil
 }
 
+// aboutGuardrails reports whether a conflict is about the annotation that the dry run adds.
 func aboutGuardrails(cause metav1.StatusCause) bool {
 	return cause.Field == ".metadata.annotations."+skipGuardrails
 }
@@ -277,7 +292,7 @@ func rehearsed(first []*unstructured.Unstructured, later []engine.Objects) ([]*u
 				continue
 			}
 			seen[string(text)] = true
-			if object.GetKind() == "KubeadmControlPlane" {
+			if changes.IsControlPlane(object.GetKind()) {
 				if controlPlanes++; controlPlanes > 2 {
 					continue
 				}
@@ -293,7 +308,7 @@ func rehearsed(first []*unstructured.Unstructured, later []engine.Objects) ([]*u
 
 // unguarded is an object that the guardrails let through, where they are about it.
 func unguarded(object *unstructured.Unstructured) *unstructured.Unstructured {
-	if object.GetKind() != "KubeadmControlPlane" && !changes.IsKind(object, "MachineDeployment") && !changes.IsKind(object, "Cluster") {
+	if object.GetKind() != "KubeadmControlPlane" && !changes.IsKind(object, "MachineDeployment") && !changes.IsKind(object, "MachinePool") && !changes.IsKind(object, "Cluster") {
 		return object
 	}
 	object = object.DeepCopy()

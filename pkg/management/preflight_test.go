@@ -22,6 +22,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine/enginetest"
+	"github.com/clusterctl-x/clusterctl-x/pkg/owners"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -268,7 +269,7 @@ func TestDryRun(t *testing.T) {
 				}
 				return nil
 			}})
-			err := c.DryRun(t.Context(), Writes{First: stage.All(), Force: force})
+			_, err := c.DryRun(t.Context(), Writes{First: stage.All(), Takeover: owners.Takeover{All: force}})
 			if want := "trying to apply KubeadmControlPlane/c: webhook says no"; err == nil || err.Error() != want {
 				t.Errorf("error is %v, want %s", err, want)
 			}
@@ -327,17 +328,34 @@ func TestDryRunNamesAllConflicts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := clientOf(interceptor.Funcs{Apply: func(_ context.Context, _ client.WithWatch, o runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
-				return test.errs[unstructuredOf(t, o).GetKind()]
-			}})
+			c := clientOf(interceptor.Funcs{
+				Apply: func(_ context.Context, _ client.WithWatch, o runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+					return test.errs[unstructuredOf(t, o).GetKind()]
+				},
+				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+					return nil
+				},
+			})
 			got, is := "", false
-			if err := c.DryRun(t.Context(), Writes{Later: twice}); err != nil {
+			if _, err := c.DryRun(t.Context(), Writes{Later: twice}); err != nil {
 				got, is = err.Error(), errors.As(err, new(*ConflictError))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || is != test.is {
 				t.Errorf("conflict is %t; error (-want +got):\n%s", is, diff)
 			}
 		})
+	}
+}
+
+// TestUnguarded: what has a version is not judged by it before its step.
+func TestUnguarded(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]bool{"Cluster": true, "KubeadmControlPlane": true, "MachineDeployment": true, "MachinePool": true, "MachineHealthCheck": false} {
+		o := object(kind, "a")
+		o.SetAPIVersion("cluster.x-k8s.io/v1beta2")
+		if got := unguarded(o).GetAnnotations()[skipGuardrails] != ""; got != want {
+			t.Errorf("%s is unguarded: %t, want %t", kind, got, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/client-go/openapi"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/controlplanes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -32,7 +34,24 @@ func privilegesFor(cluster state.Cluster, p plan.Plan, machineTemplates []schema
 	case cluster.Topology != nil:
 		return append(upgradePrivileges(machineTemplates), privilege{"cluster.x-k8s.io", "clusterclasses", []string{"get", "list"}})
 	}
-	return upgradePrivileges(machineTemplates)
+	return append(upgradePrivileges(machineTemplates), privilegesOfOthers(cluster, p)...)
+}
+
+// privilegesOfOthers returns the privileges for what only clusters of others have: MachinePools
+// that the plan moves, and a control plane of another known kind than kubeadm's.
+func privilegesOfOthers(cluster state.Cluster, p plan.Plan) []privilege {
+	var privileges []privilege
+	name, _, _ := strings.Cut(cluster.ControlPlane.Object, "/")
+	if kind := controlplanes.Of(name); kind.Group != "" && p.From.ControlPlane != p.To.ControlPlane {
+		privileges = append(privileges, privilege{kind.Group, rbac.ResourceOf(schema.GroupKind{Group: kind.Group, Kind: kind.Kind}), []string{"get", "patch"}})
+	}
+	moved := func(group state.Part) bool {
+		return group.Pool() && p.From.WorkerNodeGroups[group.Name] != p.To.WorkerNodeGroups[group.Name]
+	}
+	if slices.ContainsFunc(cluster.WorkerNodeGroups, moved) {
+		privileges = append(privileges, privilege{"cluster.x-k8s.io", "machinepools", []string{"patch"}})
+	}
+	return privileges
 }
 
 // managedPrivileges returns the privileges for clusters from a ClusterClass.

@@ -21,17 +21,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // TestPrivilegesAreThoseOfConfig: pkg/rbac gives what the preflight asks for.
 func TestPrivilegesAreThoseOfConfig(t *testing.T) {
 	t.Parallel()
 	templates := append(devTemplates(), schema.GroupKind{Group: "infrastructure.example.com", Kind: "AcmeMachineTemplate"})
-	role := clusterRole(t, rbac.Kinds{MachineTemplates: templates})
+	role := clusterRole(t, rbac.Kinds{MachineTemplates: templates, ControlPlanes: []schema.GroupKind{{Group: "controlplane.cluster.x-k8s.io", Kind: "RKE2ControlPlane"}}})
+	ofOthers := privilegesOfOthers(clusterOfOthers())
+	if want := []privilege{{"controlplane.cluster.x-k8s.io", "rke2controlplanes", []string{"get", "patch"}}, {"cluster.x-k8s.io", "machinepools", []string{"patch"}}}; !cmp.Equal(want, ofOthers, cmp.AllowUnexported(privilege{})) {
+		t.Errorf("the upgrade of a cluster of others needs %v, want %v", ofOthers, want)
+	}
 	contains := func(list []string, one string) bool { return slices.Contains(list, one) || slices.Contains(list, "*") }
 	var missing []string
-	for _, p := range append(append(upgradePrivileges(templates), managedPrivileges()...), privilege{"", "events", []string{"create"}}) {
+	for _, p := range append(slices.Concat(upgradePrivileges(templates), managedPrivileges(), ofOthers), privilege{"", "events", []string{"create"}}) {
 		for _, verb := range p.verbs {
 			given := slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
 				return contains(rule.APIGroups, p.group) && contains(rule.Resources, p.resource) && contains(rule.Verbs, verb) && len(rule.ResourceNames) == 0
@@ -44,6 +51,17 @@ func TestPrivilegesAreThoseOfConfig(t *testing.T) {
 	if diff := cmp.Diff([]string(nil), missing); diff != "" {
 		t.Errorf("ClusterRole clusterctl-x lacks (-want +got):\n%s", diff)
 	}
+}
+
+// clusterOfOthers has a control plane that is not kubeadm's and a MachinePool, both of which the plan
+// moves.
+func clusterOfOthers() (state.Cluster, plan.Plan) {
+	versions := func(version string) v1alpha1.ClusterVersions {
+		v := v1alpha1.MustParseVersion(version)
+		return v1alpha1.ClusterVersions{ControlPlane: v, WorkerNodeGroups: map[string]v1alpha1.Version{"mp-0": v}}
+	}
+	cluster := state.Cluster{ControlPlane: state.Part{Object: "RKE2ControlPlane/a"}, WorkerNodeGroups: []state.Part{{Name: "mp-0", Object: "MachinePool/a-mp-0"}}}
+	return cluster, plan.Plan{From: versions("v1.33.13"), To: versions("v1.34.4")}
 }
 
 // devTemplates are the kinds of templates of Cluster API's provider for development.

@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
+	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 )
 
 // prune removes objects that were rendered for the cluster and no longer are: those
@@ -130,25 +132,43 @@ func prunedOthers() []schema.GroupVersionKind {
 }
 
 // usedTemplates are the templates, as Kind/name, that MachineDeployments,
-// MachineSets and the control plane refer to, or that a machine was made from.
+// MachineSets, MachinePools and the control plane refer to, or that a machine was made from.
 func (c *Client) usedTemplates(ctx context.Context, key client.ObjectKey) (map[string]bool, error) {
 	used := map[string]bool{}
 	ofCluster := client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}
-	for _, kind := range []string{"MachineDeployment", "MachineSet", "KubeadmControlPlane"} {
+	for _, kind := range []schema.GroupVersionKind{
+		clusterv1.GroupVersion.WithKind("MachineDeployment"), clusterv1.GroupVersion.WithKind("MachineSet"), clusterv1.GroupVersion.WithKind("MachinePool"),
+		controlplanev1.GroupVersion.WithKind("KubeadmControlPlane"),
+	} {
 		list := &unstructured.UnstructuredList{}
-		gv := clusterv1.GroupVersion
-		if kind == "KubeadmControlPlane" {
-			gv = controlplanev1.GroupVersion
-		}
-		list.SetGroupVersionKind(gv.WithKind(kind + "List"))
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		if err := c.List(ctx, list, client.InNamespace(key.Namespace), ofCluster); err != nil {
-			return nil, fmt.Errorf("listing every %s of cluster %s: %w", kind, key, err)
+			return nil, fmt.Errorf("listing every %s of cluster %s: %w", kind.Kind, key, err)
 		}
 		for i := range list.Items {
 			markReferences(&list.Items[i], used)
 		}
 	}
-	return used, c.markOrigins(ctx, key, used)
+	return used, errors.Join(c.markOtherControlPlane(ctx, key, used), c.markOrigins(ctx, key, used))
+}
+
+// markOtherControlPlane marks what a control plane of another provider than kubeadm's
+// refers to.
+func (c *Client) markOtherControlPlane(ctx context.Context, key client.ObjectKey, used map[string]bool) error {
+	var cluster clusterv1.Cluster
+	if err := c.Get(ctx, key, &cluster); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	ref := cluster.Spec.ControlPlaneRef
+	if !ref.IsDefined() || ref.Kind == "KubeadmControlPlane" {
+		return nil
+	}
+	object, err := observe.Referred(ctx, c, key.Namespace, ref.GroupKind(), ref.Name)
+	if err != nil && client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading %s/%s: %w", ref.Kind, ref.Name, err)
+	}
+	markReferences(object, used)
+	return nil
 }
 
 func markReferences(object *unstructured.Unstructured, used map[string]bool) {
@@ -157,9 +177,8 @@ func markReferences(object *unstructured.Unstructured, used map[string]bool) {
 		kind = "MachineDeployment" // their templates have one shape
 	}
 	for _, path := range changes.References(kind) {
-		reference, found, err := unstructured.NestedStringMap(object.Object, path...)
-		if err == nil && found {
-			used[reference["kind"]+"/"+reference["name"]] = true
+		if to, name, found := changes.Referred(object, path); found {
+			used[to.Kind+"/"+name] = true
 		}
 	}
 }

@@ -49,7 +49,7 @@ type remains struct {
 
 func (a *remains) client() *Client {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: infrastructure, Version: "v1beta2"}, {Group: bootstrap, Version: "v1beta2"}})
-	for _, kind := range []schema.GroupKind{{Group: infrastructure, Kind: "DevMachine"}, {Group: bootstrap, Kind: "KubeadmConfig"}} {
+	for _, kind := range []schema.GroupKind{{Group: infrastructure, Kind: "DevMachine"}, {Group: bootstrap, Kind: "KubeadmConfig"}, {Group: infrastructure, Kind: "TalosControlPlane"}} {
 		mapper.Add(kind.WithVersion("v1beta2"), meta.RESTScopeNamespace)
 	}
 	list := func(_ context.Context, _ client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
@@ -90,13 +90,28 @@ func (a *remains) client() *Client {
 		}
 		return nil
 	}
+	get := func(_ context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+		kind := into.GetObjectKind().GroupVersionKind().Kind
+		if _, typed := into.(*clusterv1.Cluster); typed { // which does not say what it is
+			kind = "Cluster"
+		}
+		i := slices.IndexFunc(a.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == key.Name })
+		if i < 0 {
+			return apierrors.NewNotFound(schema.GroupResource{Resource: kind}, key.Name)
+		}
+		if object, is := into.(*unstructured.Unstructured); is {
+			object.Object = a.objects[i].DeepCopy().Object
+			return nil
+		}
+		return runtime.DefaultUnstructuredConverter.FromUnstructured(a.objects[i].Object, into)
+	}
 	remove := func(_ context.Context, _ client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 		var o client.DeleteOptions
 		o.ApplyOptions(options)
 		a.deleted = append(a.deleted, object.GetObjectKind().GroupVersionKind().Kind+"/"+object.GetName()+" "+string(*o.PropagationPolicy))
 		return a.deleteErr
 	}
-	return &Client{Client: interceptor.NewClient(mapped{mapper: mapper}, interceptor.Funcs{List: list, Delete: remove}), config: &rest.Config{Host: "https://host"}}
+	return &Client{Client: interceptor.NewClient(mapped{mapper: mapper}, interceptor.Funcs{Get: get, List: list, Delete: remove}), config: &rest.Config{Host: "https://host"}}
 }
 
 // ofCluster is an object of a cluster, for clusterctl-x and for Cluster API.
@@ -147,6 +162,10 @@ func TestPrune(t *testing.T) {
 	controlPlane := ofCluster("controlplane.cluster.x-k8s.io", "KubeadmControlPlane", "c", "c", map[string]any{
 		"machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"kind": "DevMachineTemplate", "name": "t"}}},
 	})
+	clusterOf := func(kind string) *unstructured.Unstructured {
+		return ofCluster("cluster.x-k8s.io", "Cluster", "c", "c", map[string]any{"controlPlaneRef": map[string]any{"apiGroup": infrastructure, "kind": kind, "name": "c"}})
+	}
+	talos := ofCluster(infrastructure, "TalosControlPlane", "c", "c", map[string]any{"infrastructureTemplate": map[string]any{"kind": "DevMachineTemplate", "name": "t"}})
 	const bothTemplates = "KubeadmConfigTemplate/t Background, DevMachineTemplate/t Background"
 	const theRest = "MachineHealthCheck/t Background, ClusterResourceSet/t Orphan, ConfigMap/t Background"
 	of := func(texts ...string) result {
@@ -178,6 +197,9 @@ func TestPrune(t *testing.T) {
 		"a MachineSet":                         {remains{objects: append(templates, deploymentOf("MachineSet", "ms", "t"))}, keep, prunedKinds, result{}},
 		"another template":                     {remains{objects: append(templates, deploymentOf("MachineSet", "ms", "u"))}, keep, prunedKinds, of(bothTemplates)},
 		"the control plane":                    {remains{objects: append(templates, controlPlane)}, keep, prunedKinds, of("KubeadmConfigTemplate/t Background")},
+		"another control plane":                {remains{objects: append(templates, clusterOf("TalosControlPlane"), talos)}, keep, prunedKinds, of("KubeadmConfigTemplate/t Background")},
+		"one that is not there any more":       {remains{objects: append(templates, clusterOf("TalosControlPlane"))}, keep, prunedKinds, of(bothTemplates)},
+		"a MachinePool":                        {remains{objects: append(templates, deploymentOf("MachinePool", "mp", "t"))}, keep, prunedKinds, of("KubeadmConfigTemplate/t Background")},
 		"a machine":                            {remains{objects: append(templates, machineOf("m", "t")...)}, keep, prunedKinds, result{}},
 		"a machine of another":                 {remains{objects: append(templates, machineOf("m", "u")...)}, keep, prunedKinds, of(bothTemplates)},
 		"a machine that is not there any more": {remains{objects: append(templates, machineOf("m", "t")[1:]...)}, keep, prunedKinds, of(bothTemplates)},

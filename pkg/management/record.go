@@ -47,6 +47,9 @@ type Record struct {
 	// Cluster is what that file says about versions, numbers of machines, and what cannot
 	// be changed.
 	Cluster *v1alpha1.Cluster `json:"cluster,omitempty"`
+	// VersionOnly is true where Cluster is of no file: it has what the last upgrade asked
+	// for, which changed versions and nothing else.
+	VersionOnly bool `json:"versionOnly,omitempty"`
 	// Versions that it was resolved to.
 	Versions v1alpha1.ClusterVersions `json:"versions,omitzero"`
 	// From are the versions that the cluster had before the upgrade to them began.

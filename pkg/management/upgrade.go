@@ -3,11 +3,13 @@ package management
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
+	"github.com/clusterctl-x/clusterctl-x/pkg/owners"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
@@ -25,8 +27,8 @@ type Upgrade struct {
 	// Partial is true for a plan about a part of the cluster only: what the other
 	// parts no longer need is left alone then.
 	Partial bool
-	// Force takes over fields that others own.
-	Force bool
+	// Takeover says which fields of others are taken over.
+	Takeover owners.Takeover
 	// NoWait ends the run as soon as nothing more can be written without waiting for
 	// machines.
 	NoWait bool
@@ -130,6 +132,7 @@ func (x *execution) unchanged(ctx context.Context, wrote []*unstructured.Unstruc
 		return err
 	}
 	moved := &engine.StalePlanError{Cluster: x.key.String()}
+	var who []string
 	for _, change := range all {
 		switch {
 		case change.Creates():
@@ -138,9 +141,12 @@ func (x *execution) unchanged(ctx context.Context, wrote []*unstructured.Unstruc
 			is := change.Reversed()
 			is.Object = ""
 			moved.Reasons = append(moved.Reasons, fmt.Sprintf("%s was changed by someone else: %s", change.Object, is))
+			who = append(who, x.whoChanged(ctx, wrote, change)...)
 		}
 	}
 	if len(moved.Reasons) > 0 {
+		slices.Sort(who)
+		moved.Reasons = append(moved.Reasons, slices.Compact(who)...)
 		return moved
 	}
 	return nil

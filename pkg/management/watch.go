@@ -227,6 +227,7 @@ func (c *Client) cacheOptionsOf(filter Filter) cache.Options {
 // cacheOf returns the options of a cache of Clusters, and of other objects by their labels,
 // in a namespace or in all of them where it is empty.
 func (c *Client) cacheOf(namespace string, clusters cache.ByObject, others labels.Selector) cache.Options {
+	clusters.Transform = func(cluster any) (any, error) { return cluster, nil } // its field managers say who its owner is
 	byObject := map[client.Object]cache.ByObject{&clusterv1.Cluster{}: clusters}
 	for _, kind := range objectKinds() {
 		byObject[kind] = cache.ByObject{Label: others}

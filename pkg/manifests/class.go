@@ -220,6 +220,9 @@ func (m *classMaker) infrastructureTemplate(p parts) (map[string]any, error) {
 	if err := m.hasTemplate(p.infrastructure.GetKind()); err != nil {
 		return nil, err
 	}
+	if err := m.checkOwnObjects(); err != nil {
+		return nil, err
+	}
 	template, err := templateOf(p.infrastructure)
 	if own := ownMetadata(p.infrastructure); m.Documents != nil && len(own) > 0 {
 		template["spec"].(map[string]any)["template"].(map[string]any)["metadata"] = own

@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -48,14 +47,20 @@ func additions() []addition {
 // release, with patches for what is otherwise at others.
 func (m *classMaker) template(of role, kindSuffix string, content func(parts) (map[string]any, error)) (*unstructured.Unstructured, error) {
 	leaves := map[string][]string{} // path -> JSON at each release
-	var last *unstructured.Unstructured
+	objects := make([]map[string]any, len(m.rendered))
 	for i, rendered := range m.rendered {
-		object, err := content(rendered)
-		if err != nil {
+		var err error
+		if objects[i], err = content(rendered); err != nil {
 			return nil, err
 		}
-		last = &unstructured.Unstructured{Object: object}
-		err = eachLeaf(object["spec"], "/spec", func(path, value string) {
+	}
+	last := &unstructured.Unstructured{Object: objects[len(objects)-1]}
+	whole := map[string]bool{}
+	if of == ofCluster() { // in those of machines, variables add to fields of objects
+		whole = inSome(objects)
+	}
+	for i, object := range objects {
+		err := eachLeaf(object["spec"], "/spec", whole, func(path, value string) {
 			if leaves[path] == nil {
 				leaves[path] = make([]string, len(m.rendered))
 			}
@@ -91,26 +96,6 @@ func (m *classMaker) template(of role, kindSuffix string, content func(parts) (m
 	return template, err
 }
 
-// eachLeaf visits the values of an object that are no objects, and objects
-// without fields, with their JSON.
-func eachLeaf(value any, path string, visit func(path, value string)) error {
-	if object, is := value.(map[string]any); is && len(object) > 0 {
-		for _, name := range slices.Sorted(maps.Keys(object)) {
-			escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-			if err := eachLeaf(object[name], path+"/"+escaped, visit); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // people read it
-	err := encoder.Encode(value)
-	visit(path, strings.TrimSuffix(text.String(), "\n"))
-	return err
-}
-
 // patch adds the patches of one template to the class.
 func (m *classMaker) patch(template *unstructured.Unstructured, of role, leaves map[string][]string) error {
 	target := patchTarget{maker: m, template: template, name: strings.TrimPrefix(of.suffix+"-"+template.GetKind(), "-"), version: of.version()}
@@ -143,10 +128,13 @@ func (m *classMaker) patch(template *unstructured.Unstructured, of role, leaves 
 
 // version is the builtin variable of Cluster API for the version of a part.
 func (r role) version() string {
-	if r.workers != "" {
+	switch {
+	case r.workers != "":
 		return ".builtin.machineDeployment.version"
+	case r.controlPlane:
+		return ".builtin.controlPlane.version"
 	}
-	return ".builtin.controlPlane.version"
+	return ".builtin.cluster.topology.version" // patches of the infrastructure cluster know no other
 }
 
 // patchTarget is the template that patches are made for.

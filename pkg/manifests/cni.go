@@ -34,7 +34,7 @@ func (r renderer) networkPlugin() ([]templater.Object, error) {
 		}
 		files, err = manifests(*cilium)
 	} else {
-		files, err = kindnetdManifests(network.Pods.CIDRBlocks[0])
+		files, err = kindnetdManifests(network.Pods.Block())
 	}
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (r renderer) clusterObjects() ([]templater.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := r.clusterObject(nil, infrastructure.Kind.GroupKind())
+	cluster, err := r.clusterObject(nil, infrastructure)
 	if err != nil {
 		return nil, err
 	}
@@ -31,17 +31,24 @@ func (r renderer) clusterObjects() ([]templater.Object, error) {
 
 // clusterObject returns the Cluster. One with a topology has its parts from a
 // ClusterClass, and one without refers to objects of its own.
-func (r renderer) clusterObject(topology *topologySpec, infrastructure schema.GroupKind) (templater.Object, error) {
+func (r renderer) clusterObject(topology *topologySpec, infrastructure templater.Object) (templater.Object, error) {
 	spec := r.Config.Cluster.Spec
-	return r.render("cluster.yaml.tmpl", struct {
+	cluster, err := r.render("cluster.yaml.tmpl", struct {
 		owner
-		ManagementCluster, Pods, Services string
-		Topology                          *topologySpec
-		Infrastructure                    schema.GroupKind
-		APIServerPort                     v1alpha1.Port
+		ManagementCluster                string
+		Pods, Services                   []string
+		Topology                         *topologySpec
+		Infrastructure                   schema.GroupKind
+		InfrastructureName, ControlPlane string
+		APIServerPort                    v1alpha1.Port
 	}{
-		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0], topology, infrastructure, r.apiServerPort(),
+		r.owner(r.cluster()), spec.ManagementCluster.Name, spec.ClusterNetwork.Pods.CIDRBlocks, spec.ClusterNetwork.Services.CIDRBlocks, topology, infrastructure.Kind.GroupKind(),
+		infrastructure.Name, spec.ControlPlaneConfiguration.ObjectName(r.cluster()), r.apiServerPort(),
 	})
+	if err != nil || topology != nil {
+		return cluster, err
+	}
+	return r.withFields(cluster, r.fieldsOf(r.Config.Datacenter, clusterFields))
 }
 
 // sharedObjects returns the objects that a cluster needs in both modes, in addition to
@@ -93,11 +100,14 @@ func (r renderer) controlPlaneObjects() ([]templater.Object, error) {
 		Kubeadm                  bootstrapv1.KubeadmConfigSpec
 		Infrastructure           schema.GroupKind
 	}{
-		r.owner(r.cluster()), annotations,
+		r.owner(config.ObjectName(r.cluster())), annotations,
 		config.Replicas(), release.Version.String(), machine.Name,
 		controlPlaneStrategy(config.UpgradeRolloutStrategy), caplabels.GetManagedLabels(config.Labels), config.Annotations, deletion(config.MachineDeletion), kubeadm, machine.Kind.GroupKind(),
 	})
 	if err != nil {
+		return nil, err
+	}
+	if controlPlane, err = r.withFields(controlPlane, r.fieldsOf(r.Config.Datacenter, controlPlaneFields)); err != nil {
 		return nil, err
 	}
 	check, err := r.healthCheck(name, config.MachineHealthCheck, map[string]string{

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 )
+
+// unknownChecksum stands in the list for one that machines ask the publisher for.
+const unknownChecksum = "-"
 
 func (r renderer) kubeadmDownloadsName() string { return r.cluster() + "-kubeadm-downloads" }
 
@@ -18,7 +22,7 @@ func (r renderer) kubeadmDownloads() (templater.Object, error) {
 	for _, release := range r.Downloads {
 		for _, arch := range slices.Sorted(maps.Keys(release.Kubeadm)) {
 			download := release.Kubeadm[arch]
-			fmt.Fprintf(&lines, "%s %s %s %s\n", release.Version, arch, download.SHA256, download.URL)
+			fmt.Fprintf(&lines, "%s %s %s %s\n", release.Version, arch, cmp.Or(download.SHA256, unknownChecksum), download.URL)
 		}
 	}
 	return r.render("kubeadm-downloads.yaml.tmpl", struct {

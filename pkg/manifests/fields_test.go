@@ -37,7 +37,6 @@ func outsideManifests() map[string]string {
 		"AWSIamConfig.metadata.name":                                             "must be the name of the reference",
 		"OIDCConfig.metadata.namespace":                                          "must be the cluster's",
 		"AWSIamConfig.metadata.namespace":                                        "must be the cluster's",
-		"DockerDatacenterConfig.spec":                                            "has no fields",
 		"Cluster.spec.externalEtcdConfiguration.count":                           "is checked; that it does nothing is a warning",
 		"Cluster.spec.clusterNetwork.cniConfig.kindnetd":                         "has no fields, and there is no other plugin in its place",
 		"Cluster.spec.upgradePolicy.maxConcurrentWorkerGroups":                   "orders the steps of an upgrade, each of which is rendered alike",

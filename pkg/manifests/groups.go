@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strconv"
@@ -21,7 +22,7 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 	if !ok {
 		return nil, fmt.Errorf("no release of %s for group %s", r.Versions.WorkerNodeGroups[group.Name], group.Name)
 	}
-	name := r.cluster() + "-" + group.Name
+	name, deploymentName := r.cluster()+"-"+group.Name, group.ObjectName(r.cluster())
 	machine, err := r.machineTemplate(name, machinePartOf(group), release)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 		Deletion                                    *clusterv1.MachineDeletionSpec
 		Infrastructure                              schema.GroupKind
 	}{
-		r.owner(name), group.Name, r.groupAnnotations(group, release.Version),
+		r.owner(deploymentName), group.Name, r.groupAnnotations(group, release.Version),
 		group.AutoscalingConfiguration != nil, group.Replicas(),
 		workerStrategy(group.UpgradeRolloutStrategy), caplabels.GetManagedLabels(group.Labels), group.Annotations,
 		release.Version.String(), bootstrap.Name, machine.Name, domain, deletion(group.MachineDeletion), machine.Kind.GroupKind(),
@@ -55,8 +56,11 @@ func (r renderer) groupObjects(group v1alpha1.WorkerNodeGroupConfiguration) ([]t
 	if err != nil {
 		return nil, err
 	}
+	if deployment, err = r.withFields(deployment, r.machineFieldsOf(group.MachineGroupRef, machineDeploymentFields)); err != nil {
+		return nil, err
+	}
 	check, err := r.healthCheck(name, group.MachineHealthCheck, map[string]string{
-		clusterv1.ClusterNameLabel: r.cluster(), clusterv1.MachineDeploymentNameLabel: name,
+		clusterv1.ClusterNameLabel: r.cluster(), clusterv1.MachineDeploymentNameLabel: deploymentName,
 	})
 	return append([]templater.Object{machine, bootstrap, deployment}, check...), err
 }
@@ -69,10 +73,14 @@ func (r renderer) bootstrapTemplate(name string, group v1alpha1.WorkerNodeGroupC
 	if err != nil {
 		return templater.Object{}, err
 	}
+	own := r.machineFieldsOf(group.MachineGroupRef, bootstrapTemplateField)
+	kept := r.keptName(own, "KubeadmConfigTemplate")
 	return r.immutable(name, "bootstrap-template.yaml.tmpl", struct {
 		owner
-		Kubeadm bootstrapv1.KubeadmConfigSpec
-	}{r.owner(templater.Unnamed), kubeadm})
+		Named               bool
+		Labels, Annotations map[string]any
+		Kubeadm             bootstrapv1.KubeadmConfigSpec
+	}{r.owner(cmp.Or(kept, templater.Unnamed)), kept != "", own.values("labels"), own.values("annotations"), kubeadm})
 }
 
 // groupAnnotations returns the annotations of the MachineDeployment of a group at the

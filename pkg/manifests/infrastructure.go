@@ -17,10 +17,12 @@ type infrastructureData struct {
 	owner
 	// Datacenter are the fields of the provider's document.
 	Datacenter map[string]any
+	// LoadBalancerImage is that of the versions bundles; empty where they have none.
+	LoadBalancerImage versionsbundle.Image
 }
 
 func (r renderer) infrastructure(name string) infrastructureData {
-	return infrastructureData{r.owner(name), r.Config.Datacenter.Complete}
+	return infrastructureData{r.owner(name), r.Config.Datacenter.Complete, r.Provider.LoadBalancerImage(r.Set[r.Versions.ControlPlane])}
 }
 
 // infrastructureObjects returns the infrastructure cluster, and the further objects of the
@@ -85,12 +87,16 @@ func (r renderer) controlPlaneAnnotations() (map[string]string, error) {
 type machineData struct {
 	infrastructureData
 	ControlPlane bool
+	// Named is true where the document has the name of the template.
+	Named bool
 	// Version of Kubernetes, such as v1.34.2.
 	Version string
 	// Machine are the fields of the document that describes the machines.
 	Machine map[string]any
 	// NodeImage is that of the versions bundles; empty where they have none.
 	NodeImage string
+	// PreLoadImages are those of the versions bundles.
+	PreLoadImages []versionsbundle.Image
 	// Image is the entry of the document's list of images for the version.
 	Image map[string]any
 	// FailureDomain is the entry of the list of failure domains; empty where there is none.
@@ -109,7 +115,7 @@ type machinePart struct {
 func (r renderer) machineData(name string, of machinePart, release versionsbundle.Release) machineData {
 	m := machineData{
 		infrastructureData: r.infrastructure(name), ControlPlane: of.controlPlane, Version: release.Version.String(),
-		Machine: map[string]any{}, NodeImage: r.Provider.NodeImage(release), Image: map[string]any{},
+		Machine: map[string]any{}, NodeImage: r.Provider.NodeImage(release), PreLoadImages: r.Provider.PreLoadImages(release), Image: map[string]any{},
 		FailureDomain: r.Provider.FailureDomain(r.Config.Datacenter, of.failureDomain),
 	}
 	if of.ref == nil {
@@ -123,7 +129,12 @@ func (r renderer) machineData(name string, of machinePart, release versionsbundl
 
 // machineTemplate renders the machine template of a part.
 func (r renderer) machineTemplate(ownerName string, of machinePart, release versionsbundle.Release) (templater.Object, error) {
-	return r.immutable(ownerName, providers.MachineTemplate, r.machineData(templater.Unnamed, of, release))
+	data := r.machineData(templater.Unnamed, of, release)
+	template := r.machineFieldsOf(of.ref, machineTemplateField)
+	if kept := r.keptName(template, template.text("kind")); kept != "" && len(data.Image) == 0 {
+		data.Name, data.Named = kept, true
+	}
+	return r.immutable(ownerName, providers.MachineTemplate, data)
 }
 
 // failureDomain returns the name by which Cluster API knows the failure domain of a group;

@@ -47,7 +47,7 @@ func (r renderer) controlPlaneKubeadm(release versionsbundle.Release) (bootstrap
 	}
 	join := spec.JoinConfiguration
 	spec.InitConfiguration = bootstrapv1.InitConfiguration{NodeRegistration: join.NodeRegistration, Patches: join.Patches}
-	if r.ipv6() {
+	if r.ipv6() && !r.exact {
 		// kubeadm would take the machine's address of version 4, which an API
 		// server with services of version 6 refuses.
 		spec.InitConfiguration.LocalAPIEndpoint.AdvertiseAddress = anyIPv6
@@ -83,7 +83,7 @@ func (r renderer) controlPlaneKubeadm(release versionsbundle.Release) (bootstrap
 // which have to run all pods.
 func (r renderer) controlPlaneTaints() *[]v1alpha1.Taint {
 	spec := r.Config.Cluster.Spec
-	if given := spec.ControlPlaneConfiguration.Taints; given != nil || len(spec.WorkerNodeGroupConfigurations) > 0 {
+	if given := spec.ControlPlaneConfiguration.Taints; given != nil || len(spec.WorkerNodeGroupConfigurations) > 0 || r.exact {
 		return given
 	}
 	return &[]v1alpha1.Taint{}
@@ -158,7 +158,7 @@ func (r renderer) kubeletArguments(node providers.Node, p part) []bootstrapv1.Ar
 	if resolvConf := r.Config.Cluster.Spec.ClusterNetwork.DNS.ResolvConf; resolvConf != nil {
 		args["resolv-conf"] = resolvConf.Path
 	}
-	if r.ipv6() {
+	if r.ipv6() && !r.exact {
 		args["node-ip"] = anyIPv6
 	}
 	if own := kubeletLabels(p.labels); len(own) > 0 {
@@ -172,7 +172,7 @@ const anyIPv6 = "::"
 
 // ipv6 reports whether the cluster's networks are of version 6.
 func (r renderer) ipv6() bool {
-	return strings.Contains(r.Config.Cluster.Spec.ClusterNetwork.Pods.CIDRBlocks[0], ":")
+	return strings.Contains(r.Config.Cluster.Spec.ClusterNetwork.Pods.Block(), ":")
 }
 
 // kubeletLabels are the labels that a node is born with: all but those that

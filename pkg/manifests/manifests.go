@@ -34,6 +34,9 @@ type Input struct {
 	Detached map[string]bool
 	// Downloads are the kubeadm programs that nodes may have to fetch.
 	Downloads []versionsbundle.Release
+	// Renamed are the templates, by the function of this name, that cannot have the names
+	// that the documents give them.
+	Renamed map[string]bool
 }
 
 // Objects are the objects of a cluster by part, each in the order in which they are
@@ -56,7 +59,10 @@ type GroupObjects struct {
 // All are the objects of all parts in the order in which they are applied: what
 // is referred to comes before what refers to it, except that the Cluster, which
 // owns everything, comes first.
-func (o Objects) All() []templater.Object {
+func (o Objects) All() []templater.Object { return once(o.every()) }
+
+// every is All with what several parts have in common once for each of them.
+func (o Objects) every() []templater.Object {
 	all := slices.Concat(o.Cluster, o.ControlPlane)
 	for _, group := range o.Groups {
 		all = append(all, group.Objects...)
@@ -82,6 +88,8 @@ type renderer struct {
 	checker   *templater.Checker
 	// defaults are arguments of programs that the spec need not ask for.
 	defaults programs
+	// exact is true where nothing is added to what the spec says.
+	exact bool
 }
 
 func newRenderer(input Input, templates fs.FS) (renderer, error) {
@@ -145,14 +153,18 @@ func (r renderer) objects() (Objects, error) {
 	if err := tasks.Wait(); err != nil {
 		return Objects{}, err
 	}
-	return objects, nil
+	return objects, sameTemplates(objects)
 }
 
-// immutable renders a template object whose name ends in a hash of its spec.
+// immutable renders a template object whose name ends in a hash of its spec, unless its
+// document has a name for it.
 func (r renderer) immutable(ownerName, template string, data any) (templater.Object, error) {
 	unnamed, err := r.render(template, data)
 	if err != nil {
 		return templater.Object{}, err
+	}
+	if unnamed.Name != templater.Unnamed {
+		return unnamed, nil
 	}
 	name, err := templateName(ownerName, unnamed)
 	if err != nil {

@@ -31,11 +31,12 @@ func (r renderer) completeKubeadm(data machineData, ref *v1alpha1.Ref, release v
 	if err != nil || !r.Provider.Has(providers.KubeadmTemplate) {
 		return full, err
 	}
-	own, err := r.ownKubeadm(data)
+	own, err := r.ownKubeadm(data, ref)
 	if err != nil {
 		return full, err
 	}
 	alone, unversioned := r.ofSpecAlone()
+	alone.exact = r.withoutDefaults(ref)
 	said, err := render(alone, unversioned)
 	if err != nil {
 		return full, err
@@ -44,14 +45,17 @@ func (r renderer) completeKubeadm(data machineData, ref *v1alpha1.Ref, release v
 	if err != nil {
 		return full, err
 	}
+	if alone.exact {
+		defaults = nil
+	}
 	if err := r.contradicted(ref, fields); err != nil {
 		return full, err
 	}
 	return r.decodeKubeadm(ref, overlay(overlay(defaults, own), fields))
 }
 
-// ownKubeadm returns what the template of the provider renders.
-func (r renderer) ownKubeadm(data machineData) (map[string]any, error) {
+// ownKubeadm returns what the template of the provider renders for a part.
+func (r renderer) ownKubeadm(data machineData, ref *v1alpha1.Ref) (map[string]any, error) {
 	text, err := r.templates.Render(providers.KubeadmTemplate, data)
 	if err != nil {
 		return nil, err
@@ -60,11 +64,18 @@ func (r renderer) ownKubeadm(data machineData) (map[string]any, error) {
 	if err := yaml.UnmarshalStrict(text, &own); err != nil {
 		return nil, fmt.Errorf("decoding what %s renders: %w", providers.KubeadmTemplate, err)
 	}
-	if !data.ControlPlane { // a document may be that of both
+	if !data.ControlPlane && !r.ofWorkersAlone(ref) {
 		delete(own, "clusterConfiguration")
 		delete(own, "initConfiguration")
 	}
 	return own, nil
+}
+
+// ofWorkersAlone reports whether the document of a part is complete and not that of the control
+// plane too, whose changes must replace no worker.
+func (r renderer) ofWorkersAlone(ref *v1alpha1.Ref) bool {
+	controlPlane := r.Config.Cluster.Spec.ControlPlaneConfiguration.MachineGroupRef
+	return r.withoutDefaults(ref) && (controlPlane == nil || *controlPlane != *ref)
 }
 
 func fieldsOfBoth(a, b bootstrapv1.KubeadmConfigSpec) (ofA, ofB map[string]any, err error) {

@@ -133,7 +133,7 @@ func proxyFiles(spec v1alpha1.ClusterSpec) []bootstrapv1.File {
 	if proxy == nil {
 		return nil
 	}
-	noProxy := append([]string{"localhost", "127.0.0.1", ".svc", spec.ClusterNetwork.Pods.CIDRBlocks[0], spec.ClusterNetwork.Services.CIDRBlocks[0]}, proxy.NoProxy...)
+	noProxy := append([]string{"localhost", "127.0.0.1", ".svc", spec.ClusterNetwork.Pods.Block(), spec.ClusterNetwork.Services.Block()}, proxy.NoProxy...)
 	var environment strings.Builder
 	for _, variable := range [][2]string{
 		{"HTTP_PROXY", proxyURL(proxy.HTTPProxy)}, {"HTTPS_PROXY", proxyURL(proxy.HTTPSProxy)}, {"NO_PROXY", strings.Join(noProxy, ",")},

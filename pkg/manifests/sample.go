@@ -29,8 +29,12 @@ func Sample(name string, provider providers.Provider, bundles *versionsbundle.Bu
 		Provider, Kind, Machine, Documents string
 		Kindnetd                           bool
 		Endpoint, EndpointOptional         bool
+		// Objects is true where the documents carry objects as they are, so that
+		// they can describe a cluster that others made.
+		Objects bool
 	}{
 		of, provider.Name, provider.Spec.Datacenter.Kind, provider.Spec.Machine.Kind, string(documents), provider.Spec.Kindnetd,
 		provider.Spec.Endpoint == providers.EndpointOfSpec || provider.Spec.Endpoint == providers.EndpointOfEither, provider.Spec.Endpoint == providers.EndpointOfEither,
+		provider.Spec.Objects,
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"strconv"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	caplabels "sigs.k8s.io/cluster-api/util/labels"
@@ -20,7 +19,7 @@ func (r renderer) managedObjects() (Objects, error) {
 	if err != nil {
 		return Objects{}, err
 	}
-	cluster, err := r.clusterObject(&topology, schema.GroupKind{})
+	cluster, err := r.clusterObject(&topology, templater.Object{})
 	if err != nil {
 		return Objects{}, err
 	}

@@ -284,28 +284,6 @@ func TestClusterState(t *testing.T) {
 				}
 			},
 		},
-		"MachinePools, once for each version that their machines have": {
-			func(s *snapshot) {
-				pool := func(name, version string, running ...string) clusterv1.MachinePool {
-					p := clusterv1.MachinePool{ObjectMeta: objectMeta(name, nil)}
-					p.Spec.Template.Spec.Version = version
-					for _, v := range running {
-						p.Status.Versions = append(p.Status.Versions, clusterv1.StatusVersion{Version: v})
-					}
-					return p
-				}
-				s.pools = []clusterv1.MachinePool{pool("rolling", "v1.33.1", "v1.32.7", "v1.33.1"), pool("still", "v1.33.1", "v1.33.1"), pool("unknown", "", "")}
-				s.machines = append(s.machines, machine("of-pool", "v1.32.7", "", map[string]string{clusterv1.MachinePoolNameLabel: "rolling"}))
-			},
-			func(c *state.Cluster) {
-				c.Others = []state.Other{
-					{Object: "MachinePool/rolling", Version: v1alpha1.MustParseVersion("v1.33.1")},
-					{Object: "MachinePool/rolling", Version: v1alpha1.MustParseVersion("v1.32.7")},
-					{Object: "MachinePool/still", Version: v1alpha1.MustParseVersion("v1.33.1")},
-					{Object: "MachinePool/unknown"},
-				}
-			},
-		},
 	})
 }
 
@@ -367,11 +345,13 @@ func TestClustersHaveTheirObjects(t *testing.T) {
 	}
 	want := []state.Cluster{doneState(), {
 		Name: "other", Namespace: "ns", Generation: 2, Created: born, Infrastructure: "not provisioned yet",
-		ControlPlane: state.Part{Name: "control-plane", Reason: "the control plane's object does not exist yet", Blocked: true},
-		Others:       []state.Other{{Object: "Machine/y", Version: v1alpha1.MustParseVersion("v1.32.1")}, {Object: "MachinePool/y"}},
+		ControlPlane:     state.Part{Name: "control-plane", Reason: "the control plane's object does not exist yet", Blocked: true},
+		Others:           []state.Other{{Object: "Machine/y", Version: v1alpha1.MustParseVersion("v1.32.1")}},
+		WorkerNodeGroups: []state.Part{emptyPool("y")},
 	}}
 	want[0].WorkerNodeGroups[0].Blocked, want[0].WorkerNodeGroups[0].Reason = true, "MachineSet/c-md-0-b creates no machines: preflight of c-md-0-b"
-	want[0].Others = []state.Other{{Object: "Machine/z", Version: v1alpha1.MustParseVersion("v1.32.1")}, {Object: "MachinePool/z"}}
+	want[0].Others = []state.Other{{Object: "Machine/z", Version: v1alpha1.MustParseVersion("v1.32.1")}}
+	want[0].WorkerNodeGroups = append(want[0].WorkerNodeGroups, emptyPool("z"))
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(v1alpha1.Version{})); diff != "" {
 		t.Errorf("clusters (-want +got):\n%s", diff)
 	}

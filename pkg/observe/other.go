@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/controlplanes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
@@ -51,19 +53,18 @@ func Referred(ctx context.Context, live client.Client, namespace string, kind sc
 	return object, live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 }
 
-// contract holds the fields that every control plane provider has
-// (https://cluster-api.sigs.k8s.io/developer/providers/contracts/control-plane).
+// contract holds the fields of the status, besides versions, that every control plane
+// provider has (https://cluster-api.sigs.k8s.io/developer/providers/contracts/control-plane).
 type contract struct {
 	Spec struct {
-		Version  string `json:"version"`
 		Replicas *int32 `json:"replicas"`
 	} `json:"spec"`
 	Status struct {
-		ObservedGeneration *int64                    `json:"observedGeneration"`
-		Version            string                    `json:"version"`
-		Versions           []clusterv1.StatusVersion `json:"versions"`
-		UpToDateReplicas   *int32                    `json:"upToDateReplicas"`
-		Conditions         []metav1.Condition        `json:"conditions"`
+		ObservedGeneration *int64 `json:"observedGeneration"`
+		UpToDateReplicas   *int32 `json:"upToDateReplicas"`
+		// UpdatedReplicas is the same in the contract v1beta1.
+		UpdatedReplicas *int32             `json:"updatedReplicas"`
+		Conditions      []metav1.Condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -71,8 +72,11 @@ type contract struct {
 // providers have no machines.
 func otherControlPlane(part state.Part, object *unstructured.Unstructured) state.Part {
 	var c contract
+	kind := controlplanes.Of(object.GetKind())
 	part.Generation = object.GetGeneration()
 	part.Paused = annotations.HasPaused(object)
+	part.InPlace = len(part.Machines) > 0 && !kind.ReplacesMachines(object)
+	part.Version = kind.Version(object)
 	data, err := object.MarshalJSON()
 	if err == nil {
 		err = json.Unmarshal(data, &c)
@@ -81,35 +85,46 @@ func otherControlPlane(part state.Part, object *unstructured.Unstructured) state
 		part.Reason, part.Blocked = fmt.Sprintf("%s does not follow the contract of Cluster API: %v", part.Object, err), true
 		return part
 	}
-	part.Version = version(c.Spec.Version)
 	part.Replicas = len(part.Machines)
 	if c.Spec.Replicas != nil && len(part.Machines) > 0 {
 		part.Replicas = int(*c.Spec.Replicas)
 	}
+	running := kind.Running(object)
+	if part.Version.IsZero() && len(running) > 0 {
+		part.Version = running[len(running)-1] // its provider chooses
+	}
+	for i, machine := range part.Machines {
+		part.Machines[i] = completed(machine, part)
+	}
 	seen := c.Status.ObservedGeneration == nil || *c.Status.ObservedGeneration == part.Generation
-	current := c.Status.UpToDateReplicas == nil || c.Spec.Replicas == nil || *c.Status.UpToDateReplicas == *c.Spec.Replicas
-	part.Settled = seen && current && c.at(part) && !meta.IsStatusConditionFalse(c.Status.Conditions, clusterv1.AvailableCondition)
-	part.Reason = cmp.Or(Reason(c.Status.Conditions, clusterv1.AvailableCondition), c.behind(part))
+	upToDate := cmp.Or(c.Status.UpToDateReplicas, c.Status.UpdatedReplicas)
+	current := upToDate == nil || c.Spec.Replicas == nil || *upToDate == *c.Spec.Replicas
+	part.Settled = seen && current && at(part.Version, running) && !meta.IsStatusConditionFalse(c.Status.Conditions, clusterv1.AvailableCondition)
+	part.Reason = cmp.Or(Reason(c.Status.Conditions, clusterv1.AvailableCondition), behind(part, running))
 	return part
 }
 
-// at reports whether all that runs has the version that is wanted.
-func (c contract) at(part state.Part) bool {
-	for _, running := range c.Status.Versions {
-		if version(running.Version) != part.Version {
-			return false
-		}
+// completed returns a machine with the builds of its versions as the part's version has
+// them. A machine that is upgraded in place has the version that it runs.
+func completed(machine state.Machine, part state.Part) state.Machine {
+	machine.Version, machine.Kubelet = machine.Version.Completed(part.Version), machine.Kubelet.Completed(part.Version)
+	if part.InPlace && !machine.Kubelet.IsZero() {
+		machine.Version = machine.Kubelet
 	}
-	return len(c.Status.Versions) > 0 || version(c.Status.Version) == part.Version
+	return machine
 }
 
-func (c contract) behind(part state.Part) string {
-	if c.at(part) {
+// at reports whether all that runs has the version that is wanted.
+func at(wanted v1alpha1.Version, running []v1alpha1.Version) bool {
+	return wanted.IsZero() || len(running) == 1 && running[0] == wanted
+}
+
+func behind(part state.Part, running []v1alpha1.Version) string {
+	if at(part.Version, running) {
 		return ""
 	}
-	running := c.Status.Version
-	for _, v := range c.Status.Versions {
-		running = v.Version
+	if len(running) == 0 {
+		return part.Object + " runs nothing yet"
 	}
-	return fmt.Sprintf("%s runs %s", part.Object, cmp.Or(running, "nothing yet"))
+	return fmt.Sprintf("%s runs %s", part.Object, running[0])
 }

@@ -11,6 +11,7 @@ import (
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -22,6 +23,7 @@ func (s snapshot) state() state.Cluster {
 		Namespace:    s.cluster.Namespace,
 		UID:          string(s.cluster.UID),
 		Unmanaged:    s.cluster.Labels[v1alpha1.ClusterLabel] == "",
+		Owner:        ownerOf(&s.cluster),
 		Generation:   s.cluster.Generation,
 		Created:      s.cluster.CreationTimestamp.Time,
 		Phase:        s.cluster.Status.Phase,
@@ -38,6 +40,9 @@ func (s snapshot) state() state.Cluster {
 	}
 	for _, deployment := range s.deployments {
 		c.WorkerNodeGroups = append(c.WorkerNodeGroups, s.groupPart(deployment))
+	}
+	for _, pool := range s.pools {
+		c.WorkerNodeGroups = append(c.WorkerNodeGroups, s.poolPart(pool))
 	}
 	for _, set := range s.resourceSets {
 		c.AddOns = append(c.AddOns, s.addOn(set))
@@ -133,17 +138,19 @@ func (s snapshot) formerTemplates(sets []clusterv1.MachineSet) []string {
 func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	name, owner := s.groupName(deployment)
 	part := state.Part{
-		Name:       name,
-		Object:     "MachineDeployment/" + deployment.Name,
-		Unmanaged:  owner == unmanaged,
-		Detached:   s.detached(name, owner),
-		MadeFrom:   deployment.Annotations[v1alpha1.ClassContentAnnotation],
-		PauseSeen:  pauseSeen(deployment.Status.Conditions, clusterv1.PausedCondition, deployment.Generation),
-		Paused:     annotations.HasPaused(&deployment) || deployment.Spec.Paused != nil && *deployment.Spec.Paused,
-		Generation: deployment.Generation,
-		Version:    version(deployment.Spec.Template.Spec.Version),
-		Replicas:   replicas(deployment.Spec.Replicas),
-		Unseen:     deployment.Status.ObservedGeneration != deployment.Generation,
+		Name:          name,
+		Object:        "MachineDeployment/" + deployment.Name,
+		Unmanaged:     owner == unmanaged,
+		Detached:      s.detached(name, owner),
+		MadeFrom:      deployment.Annotations[v1alpha1.ClassContentAnnotation],
+		PauseSeen:     pauseSeen(deployment.Status.Conditions, clusterv1.PausedCondition, deployment.Generation),
+		Paused:        annotations.HasPaused(&deployment) || deployment.Spec.Paused != nil && *deployment.Spec.Paused,
+		Generation:    deployment.Generation,
+		Version:       version(deployment.Spec.Template.Spec.Version),
+		Replicas:      replicas(deployment.Spec.Replicas),
+		Autoscaled:    autoscaled(&deployment),
+		SkewUnchecked: skewUnchecked(&deployment),
+		Unseen:        deployment.Status.ObservedGeneration != deployment.Generation,
 		Settled: deployment.Status.ObservedGeneration == deployment.Generation &&
 			meta.IsStatusConditionTrue(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition),
 	}
@@ -253,24 +260,24 @@ func (s snapshot) others() []state.Other {
 			others = append(others, state.Other{Object: "Machine/" + machine.Name, Version: cmp.Or(m.Kubelet, m.Version)})
 		}
 	}
-	for _, pool := range s.pools {
-		for _, version := range poolVersions(pool) {
-			others = append(others, state.Other{Object: "MachinePool/" + pool.Name, Version: version})
-		}
-	}
 	return others
 }
 
-// poolVersions are the version that a pool is to have, and those that its
-// machines still have.
-func poolVersions(pool clusterv1.MachinePool) []v1alpha1.Version {
-	versions := []v1alpha1.Version{version(pool.Spec.Template.Spec.Version)}
-	for _, running := range pool.Status.Versions {
-		if v := version(running.Version); !v.IsZero() && v != versions[0] {
-			versions = append(versions, v)
-		}
-	}
-	return versions
+// autoscaled reports whether the cluster autoscaler decides how many machines a group has
+// (https://cluster-api.sigs.k8s.io/tasks/automated-machine-management/autoscaling).
+func autoscaled(group client.Object) bool {
+	_, is := group.GetAnnotations()[clusterv1.AutoscalerMinSizeAnnotation]
+	return is
+}
+
+// skewUnchecked reports whether the preflight check of the skew is left out for the
+// MachineSets of a MachineDeployment.
+func skewUnchecked(deployment *clusterv1.MachineDeployment) bool {
+	skipped := strings.Split(deployment.Annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation], ",")
+	return slices.ContainsFunc(skipped, func(check string) bool {
+		check = strings.TrimSpace(check)
+		return check == string(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew) || check == string(clusterv1.MachineSetPreflightCheckAll)
+	})
 }
 
 // version is zero for what is no version of Kubernetes.

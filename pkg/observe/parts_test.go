@@ -253,7 +253,25 @@ func TestWorkerNodeGroupState(t *testing.T) {
 			},
 			group(func(p *state.Part) { p.Paused = true }),
 		},
-		"group of somebody else, its name without the cluster's": {
+		"some preflight checks left out": {
+			func(s *snapshot) {
+				s.deployments[0].Annotations = map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: "ControlPlaneIsStable, KubeadmVersionSkew"}
+			},
+			group(func(p *state.Part) { p.SkewUnchecked = true }),
+		},
+		"all preflight checks left out": {
+			func(s *snapshot) {
+				s.deployments[0].Annotations = map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: "All"}
+			},
+			group(func(p *state.Part) { p.SkewUnchecked = true }),
+		},
+		"another preflight check left out": {
+			func(s *snapshot) {
+				s.deployments[0].Annotations = map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: "ControlPlaneIsStable"}
+			},
+			func(*state.Cluster) {},
+		},
+		"group of others, its name without the cluster's": {
 			func(s *snapshot) { s.deployments[0].Labels = nil },
 			group(func(p *state.Part) { p.Unmanaged = true }),
 		},

@@ -35,6 +35,11 @@ func Topology(cluster *clusterv1.Cluster) *state.Topology {
 		_, held := group.Metadata.Annotations[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation]
 		t.Groups = append(t.Groups, state.TopologyGroup{Name: group.Name, Class: group.Class, Deferred: deferred, Held: held, Pinned: isPinned(group)})
 	}
+	for _, pool := range given.Workers.MachinePools {
+		_, deferred := pool.Metadata.Annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation]
+		_, held := pool.Metadata.Annotations[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation]
+		t.Groups = append(t.Groups, state.TopologyGroup{Name: pool.Name, Class: pool.Class, Deferred: deferred, Held: held, Pool: true})
+	}
 	// Right after a change the condition is still that of the generation before.
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition)
 	t.Settled = condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == cluster.Generation && !t.Upgrading

@@ -308,3 +308,12 @@ func TestChanges(t *testing.T) {
 		}},
 	})
 }
+
+// TestScaleByOne: one machine more or less is a change.
+func TestScaleByOne(t *testing.T) {
+	t.Parallel()
+	testPossible(t, long, map[string]possible{
+		"control plane": {with(input("1.31", "1.31"), counts("", 4)), []string{"InPlace (beside): -->- adds 1", "all: control plane +1 -0 ~0, workers +0 -0 ~0"}},
+		"a group":       {with(input("1.31", "1.31", "a 1.31 1.31"), counts("a", 2)), []string{"InPlace (beside): a -->- removes 1", "all: control plane +0 -0 ~0, workers +0 -1 ~0"}},
+	})
+}

@@ -29,7 +29,7 @@ func Compute(in Input) (Plan, error) {
 	}
 	plan := Plan{
 		APIVersion: v1alpha1.APIVersion, Kind: DocumentKind, Metadata: p.in.Metadata,
-		From: p.in.Start.Versions(), To: p.in.Target.versions(), Steps: p.steps(), Notes: p.notes(),
+		From: p.in.Start.Versions(), To: p.in.Target.versions(), Steps: p.withoutReplacing(p.steps()), Notes: slices.Concat(p.notes(), p.inPlaceNotes()),
 	}
 	for _, step := range plan.Steps {
 		plan.count(step)
@@ -102,7 +102,7 @@ func newPlanner(in Input) (*planner, error) {
 	if len(reasons) > 0 {
 		return nil, &NoPlanError{Reasons: reasons}
 	}
-	p := &planner{in: in, path: upgradePath{versions: versions, policy: in.Policy}, inTopology: in.inTopology()}
+	p := &planner{in: in, path: upgradePath{versions: versions, nodes: nodeVersions(versions, in.Releases), policy: in.Policy}, inTopology: in.inTopology()}
 	rollouts, impossible := p.schedule()
 	if reasons := append(p.blocked(), impossible...); len(reasons) > 0 {
 		return nil, &NoPlanError{Reasons: reasons}
@@ -258,7 +258,7 @@ func aboutGroups(step Step) []Step {
 func (p *planner) controlPlane(at int) Step {
 	step := Step{
 		Kind: ControlPlane, From: p.path.versions[at], To: p.path.versions[at+1],
-		MachinesReplaced: p.in.Target.ControlPlaneMachines, Reason: "the version that the spec asks for",
+		MachinesReplaced: p.in.Target.ControlPlaneMachines, Reason: "the version that is asked for",
 	}
 	if at+1 < p.path.last() {
 		step.Reason = "on the way to " + p.in.Target.ControlPlane.String() + ": the control plane moves one minor at a time"

@@ -59,3 +59,13 @@ func TestMetadataOfGroups(t *testing.T) {
 		t.Errorf("metadata (-want +got):\n%s", diff)
 	}
 }
+
+// TestMetadataOfPools: others write the spec of a MachinePool at any time.
+func TestMetadataOfPools(t *testing.T) {
+	t.Parallel()
+	cluster := state.Cluster{Name: "c", WorkerNodeGroups: []state.Part{{Name: "a", Object: "MachinePool/c-a", Generation: 3}}}
+	want := map[string]int64{"Cluster/c": 0, "": 0, "MachinePool/c-a": plan.AnyGeneration}
+	if diff := cmp.Diff(want, plan.MetadataOf(cluster, "").Generations); diff != "" {
+		t.Errorf("generations (-want +got):\n%s", diff)
+	}
+}

@@ -137,6 +137,16 @@ func TestBuilds(t *testing.T) {
 	}
 }
 
+// TestMissingBuild: releases without the build of a provider are none of its releases.
+func TestMissingBuild(t *testing.T) {
+	t.Parallel()
+	testImpossible(t, map[string]impossible{
+		"of a provider": {with(input("1.31.2+rke2r1", "1.33.1+rke2r1"), bundles("1.31.2+rke2r1")), []string{
+			"control plane: it goes from v1.31.2+rke2r1 to v1.33.1+rke2r1 one minor at a time, and there is no versions bundle of 1.32 with a build such as +rke2r1; use a file that has it with --bundles, or go no further than 1.31",
+		}},
+	})
+}
+
 // TestWhy: every step says why it is taken.
 func TestWhy(t *testing.T) {
 	t.Parallel()
@@ -149,19 +159,19 @@ func TestWhy(t *testing.T) {
 			"RemoveWorkers: no longer in the spec, and too old for a control plane at v1.34.0",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
 			"Workers: before the control plane goes to v1.35.0: a, b would be too old for it",
-			"ControlPlane: the version that the spec asks for",
-			"Workers: the version that the spec asks for",
+			"ControlPlane: the version that is asked for",
+			"Workers: the version that is asked for",
 		}},
 		"moved with others": {input("1.31", "1.35", "a 1.31 1.35", "b 1.30 1.35"), []string{
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
 			"Workers: before the control plane goes to v1.34.0: b would be too old for it",
 			"ControlPlane: on the way to v1.35.0: the control plane moves one minor at a time",
-			"ControlPlane: the version that the spec asks for",
-			"Workers: the version that the spec asks for",
+			"ControlPlane: the version that is asked for",
+			"Workers: the version that is asked for",
 		}},
 		"patch only": {input("1.31.1", "1.31.2", "a 1.31.1 1.31.2"), []string{
-			"ControlPlane: the version that the spec asks for", "Workers: the version that the spec asks for",
+			"ControlPlane: the version that is asked for", "Workers: the version that is asked for",
 		}},
 	})
 }

@@ -45,6 +45,8 @@ type Part struct {
 	// Detached is true for a group that the topology of its cluster does not own,
 	// Between for one that is half-way out of it or into it.
 	Detached, Between bool
+	// InPlace is true where machines get another version without being replaced.
+	InPlace bool
 }
 
 // Start is the live cluster.

@@ -51,7 +51,7 @@ func TestWhyMembership(t *testing.T) {
 	testPossible(t, reasons, map[string]possible{
 		"earlier than additions": {input("1.33", "1.34", "a 1.30 -", "b - 1.34", "c 1.33 -"), []string{
 			"RemoveWorkers: no longer in the spec, and too old for a control plane at v1.34.0",
-			"ControlPlane: the version that the spec asks for",
+			"ControlPlane: the version that is asked for",
 			"CreateWorkers: new in the spec",
 			"RemoveWorkers: no longer in the spec",
 		}},

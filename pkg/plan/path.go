@@ -33,8 +33,12 @@ func controlPlanePath(from, to v1alpha1.Version, releases []v1alpha1.Version) ([
 	path := append([]v1alpha1.Version{from}, between...)
 	if len(missing) > 0 {
 		reachable := slices.DeleteFunc(path, func(v v1alpha1.Version) bool { return v.Minor().Compare(missing[0]) > 0 })
-		return nil, fmt.Errorf("control plane: it goes from %s to %s one minor at a time, and there is no versions bundle of %s; use a file that has it with --bundles, or go no further than %s",
-			from, to, list(missing), reachable[len(reachable)-1].Minor())
+		with := ""
+		if to.Build() != "" {
+			with = fmt.Sprintf(" with a build such as +%s", to.Build())
+		}
+		return nil, fmt.Errorf("control plane: it goes from %s to %s one minor at a time, and there is no versions bundle of %s%s; use a file that has it with --bundles, or go no further than %s",
+			from, to, list(missing), with, reachable[len(reachable)-1].Minor())
 	}
 	return append(path, to), nil
 }

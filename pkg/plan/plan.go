@@ -41,8 +41,10 @@ type Plan struct {
 // Source is what a plan was made from: all that is needed to follow it.
 type Source struct {
 	// File is the name of the file, and Spec its content.
-	File string `json:"file"`
-	Spec string `json:"spec"`
+	File string `json:"file,omitempty"`
+	Spec string `json:"spec,omitempty"`
+	// Change is what was asked for without a file.
+	Change *VersionChange `json:"change,omitempty"`
 	// Scope is the part of the cluster that is upgraded.
 	Scope Scope `json:"scope,omitzero"`
 	// LatestPatches takes the newest patch of a minor instead of the one that runs.

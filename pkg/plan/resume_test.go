@@ -130,7 +130,7 @@ func TestGoesBack(t *testing.T) {
 	testPossible(t, reasons, map[string]possible{
 		"why": {with(input("1.34", "1.34", "a 1.34 1.33", "b 1.33 1.34"), underWay("a", "1.33", 2, 0)), []string{
 			"Workers: back to what its nodes run: no machine of the newer version became ready",
-			"Workers: the version that the spec asks for",
+			"Workers: the version that is asked for",
 		}},
 		"after what is under way, before other templates": {
 			with(input("1.34", "1.34", "a 1.34 1.33", "b 1.34 1.34"), underWay("a", "1.33", 2, 0), underWay("b", "1.33", 2, 0), changed(controlPlaneName, "audit", "")),

@@ -50,6 +50,11 @@ func TestSavedPlan(t *testing.T) {
 	if reasons := saved.Stale(p); reasons != nil {
 		t.Errorf("the saved plan is stale: %s", reasons)
 	}
+	reworded := savedPlan()
+	reworded.Steps[0].Reason = "in other words"
+	if reasons := saved.Stale(reworded); reasons != nil {
+		t.Errorf("a plan with the same steps for other reasons is stale: %s", reasons)
+	}
 	for name, change := range map[string]func(*changes.Change){
 		"old": func(c *changes.Change) { c.Old = "1" }, "new": func(c *changes.Change) { c.New = "1" }, "path": func(c *changes.Change) { c.Path = "spec.b" },
 	} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/skew"
+	"github.com/clusterctl-x/clusterctl-x/pkg/upgradepath"
 )
 
 // upgradePath has the versions of the control plane, from its current one to its
@@ -14,7 +15,23 @@ import (
 // of the versions.
 type upgradePath struct {
 	versions []v1alpha1.Version
-	policy   skew.Policy
+	// nodes are the versions that nodes may have at most, by the positions.
+	nodes  []v1alpha1.Version
+	policy skew.Policy
+}
+
+// nodeVersions returns the versions that nodes may have beside those of a control plane: the
+// same, or a patch of the minor where the control plane's provider chooses its patch.
+func nodeVersions(versions, releases []v1alpha1.Version) []v1alpha1.Version {
+	patches := slices.DeleteFunc(slices.Clone(releases), v1alpha1.Version.AnyPatch)
+	newest := upgradepath.NewestPatches(patches)
+	nodes := slices.Clone(versions)
+	for i, version := range versions {
+		if patch, known := newest[version.Minor()]; known && version.AnyPatch() {
+			nodes[i] = patch
+		}
+	}
+	return nodes
 }
 
 // move is the change of version that a worker node group needs. Many groups share one.
@@ -63,7 +80,7 @@ func (u upgradePath) segment(m move, version v1alpha1.Version, from, next int) (
 	if version == m.to || !isLast && u.passes(from, next, version) {
 		return version, u.passes(from, next, version)
 	}
-	to := earlier(m.to, u.versions[from])
+	to := earlier(m.to, u.nodes[from])
 	return to, to.After(version) && u.passes(from, next, to) && (!isLast || to == m.to)
 }
 

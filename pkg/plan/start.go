@@ -15,7 +15,9 @@ func StartOf(c state.Cluster) Start {
 	start := Start{ControlPlane: partOf(c.ControlPlane), WorkerNodeGroups: map[string]Part{}}
 	for _, group := range c.WorkerNodeGroups {
 		if group.Unmanaged {
-			start.Unmanaged = append(start.Unmanaged, Unmanaged{Object: group.Object, Version: group.Oldest()})
+			if oldest := group.Oldest(); !oldest.IsZero() {
+				start.Unmanaged = append(start.Unmanaged, Unmanaged{Object: group.Object, Version: oldest})
+			}
 			continue
 		}
 		part := partOf(group)
@@ -31,7 +33,7 @@ func StartOf(c state.Cluster) Start {
 }
 
 func partOf(p state.Part) Part {
-	return Part{Version: p.Version, Oldest: p.Oldest(), Machines: p.Replicas, Outdated: p.ToReplace(), Fresh: p.Ready(), Former: p.Former, Detached: p.Detached}
+	return Part{Version: p.Version, Oldest: p.Oldest(), Machines: p.Replicas, Outdated: p.ToReplace(), Fresh: p.Ready(), Former: p.Former, Detached: p.Detached, InPlace: p.InPlace}
 }
 
 // Floor is the oldest version that each part may be asked for: the one that is
@@ -59,6 +61,9 @@ func MetadataOf(c state.Cluster, spec string, groups ...string) Metadata {
 		// an upgrade that was stopped; no plan is stale for that.
 		if c.Topology == nil || part.Unmanaged || part.Detached {
 			m.Generations[part.Object] = part.Generation
+			if part.Pool() { // Cluster API and the provider write its spec too
+				m.Generations[part.Object] = AnyGeneration
+			}
 		}
 	}
 	return m

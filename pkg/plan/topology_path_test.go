@@ -47,6 +47,10 @@ func TestTopologyPath(t *testing.T) {
 			with(input("1.31", "1.33", "a 1.31 1.33"), chain("1.32/1.32", "1.33/1.33")),
 			[]string{"ControlPlane: 1.31->1.32", "Workers: a 1.31->1.32", "ControlPlane: 1.32->1.33", "Workers: a 1.32->1.33"},
 		},
+		"another patch than the newest": {
+			with(input("1.31", "1.33", "a 1.31 1.33"), chain("1.32.5 1.33/1.33")),
+			[]string{"ControlPlane: 1.31->1.32.5", "ControlPlane: 1.32.5->1.33", "Workers: a 1.31->1.33"},
+		},
 		"workers are behind": {
 			with(input("1.33", "1.33", "a 1.31 1.33", "b 1.33 1.33"), chain("/1.33")),
 			[]string{"Workers: a 1.31->1.33"},
@@ -80,9 +84,9 @@ func TestTopologyPathReasons(t *testing.T) {
 			[]string{
 				"ControlPlane: on the way to v1.33.0: the control plane moves one minor at a time",
 				"Workers: before the topology gets its next version: Cluster API brings all parts to one version first",
-				"ControlPlane: the version that the spec asks for",
-				"Workers: the version that the spec asks for",
-				"Workers: the version that the spec asks for",
+				"ControlPlane: the version that is asked for",
+				"Workers: the version that is asked for",
+				"Workers: the version that is asked for",
 			},
 		},
 	})
@@ -149,6 +153,18 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestFollowDetached: Cluster API has no hand in a group that is out of the topology, which is
+// at any version.
+func TestFollowDetached(t *testing.T) {
+	t.Parallel()
+	p := compute(t, with(input("1.31", "1.32", "a 1.31 1.32", "b 1.31 1.31"), chain("1.32/1.32"), from("1.31"), detached("b"), pinnedTo("b")))
+	c := live("1.32~ a=1.31 b=1.30")
+	c.WorkerNodeGroups[1].Detached = true
+	if done, deviation := p.Follow(0, c); done != 0 || deviation != "" {
+		t.Errorf("%d steps are done, and Cluster API deviates: %q", done, deviation)
+	}
+}
+
 // live is a cluster each part of which has one machine.
 func live(text string) state.Cluster {
 	var c state.Cluster
@@ -194,7 +210,7 @@ func TestDeferred(t *testing.T) {
 	p := compute(t, with(input("1.31", "1.32", "a 1.31 1.32", "b 1.31 1.32", "c 1.31 1.32"), chain("1.32/1.32"), func(in *plan.Input) {
 		in.TopologyPath.Deferred = map[string]string{"b": "holdUpgradeSequence", "c": "holdUpgradeSequence of b"}
 	}))
-	want := "the version that the spec asks for; b waits until holdUpgradeSequence is removed; c waits until holdUpgradeSequence of b is removed"
+	want := "the version that is asked for; b waits until holdUpgradeSequence is removed; c waits until holdUpgradeSequence of b is removed"
 	if got := p.Steps[1].Reason; got != want {
 		t.Errorf("reason: %s", got)
 	}

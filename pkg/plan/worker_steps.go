@@ -123,7 +123,7 @@ func (p *planner) rolloutReason(at int, groups []Group, by mover) string {
 	}) {
 		return "before the topology gets its next version: Cluster API brings all parts to one version first"
 	}
-	return "the version that the spec asks for"
+	return "the version that is asked for"
 }
 
 // arrivals returns the new groups at a position: each comes as soon as its version

@@ -26,12 +26,13 @@ const Kind = "Provider"
 const (
 	providerFile = "provider.yaml"
 	// InfrastructureTemplate renders the infrastructure cluster. Its data are Name, Cluster,
-	// Namespace, Datacenter, the fields of the provider's document. An endpoint of the
+	// Namespace, Datacenter, the fields of the provider's document, and LoadBalancerImage of
+	// the versions bundles, with Repository and Tag. An endpoint of the
 	// spec is put into it where Cluster API's contract has it.
 	InfrastructureTemplate = "infrastructure-cluster.yaml.tmpl"
 	// MachineTemplate renders the machine template of a part. Its data are those of
 	// InfrastructureTemplate, ControlPlane, Machine, the fields of the document that
-	// describes the machines, NodeImage of the versions bundles, Image, the entry of
+	// describes the machines, Named, whether Name is that of the document, NodeImage and PreLoadImages of the versions bundles, Image, the entry of
 	// the document's list of images, and FailureDomain, the entry of the list of failure
 	// domains, which is empty where the part has none.
 	MachineTemplate = "machine-template.yaml.tmpl"
@@ -97,6 +98,9 @@ type Spec struct {
 	// NodeImages is true where machines are made from the node images that the versions
 	// bundles have under the name of the provider.
 	NodeImages bool `json:"nodeImages,omitempty"`
+	// ContainerNetwork is the network of the container engine that machines, which are
+	// containers, are attached to; empty where they are none.
+	ContainerNetwork string `json:"containerNetwork,omitempty"`
 	// BootstrapFailure is how a machine of the provider says that its bootstrap failed and is
 	// not tried again; nil where it does not.
 	BootstrapFailure *BootstrapFailure `json:"bootstrapFailure,omitempty"`
@@ -115,6 +119,10 @@ type Spec struct {
 	// FailureDomains is the field of the provider's document that lists failure domains,
 	// each with a name; the machines of a group can be in these only.
 	FailureDomains string `json:"failureDomains,omitempty"`
+	// Objects is true where the documents carry fields and names of Cluster API's objects too:
+	// the provider's document in cluster and controlPlane, those that describe machines in
+	// machineTemplate, bootstrapTemplate, machineDeployment and kubeadmDefaults.
+	Objects bool `json:"objects,omitempty"`
 	// Spread is the field of a failure domain that names groups: each of them becomes one
 	// group in each failure domain that names it, called GROUP-DOMAIN.
 	Spread string   `json:"spread,omitempty"`

@@ -57,6 +57,17 @@ func (p Provider) Has(file string) bool {
 // provider has none, or the release has none for it.
 func (p Provider) NodeImage(release versionsbundle.Release) string { return release.NodeImages[p.Name] }
 
+// LoadBalancerImage is the image of the load balancer of clusters whose control plane has a
+// release; empty where the provider chooses it.
+func (p Provider) LoadBalancerImage(release versionsbundle.Release) versionsbundle.Image {
+	return release.LoadBalancerImages[p.Name]
+}
+
+// PreLoadImages are the images that each machine of a release loads when it is made.
+func (p Provider) PreLoadImages(release versionsbundle.Release) []versionsbundle.Image {
+	return release.PreLoadImages[p.Name]
+}
+
 // Node is how kubeadm runs on the provider's machines of a version.
 func (p Provider) Node(version v1alpha1.Version) Node {
 	of := p.Spec.Node

@@ -26,6 +26,8 @@ type Kinds struct {
 	MachineTemplates []schema.GroupKind
 	// Others are all further kinds that users write.
 	Others []schema.GroupKind
+	// ControlPlanes are those of other providers than kubeadm's, whose versions users change.
+	ControlPlanes []schema.GroupKind
 }
 
 // With returns the kinds with further ones.
@@ -34,6 +36,7 @@ func (k Kinds) With(others Kinds) Kinds {
 		Clusters:         slices.Concat(k.Clusters, others.Clusters),
 		MachineTemplates: slices.Concat(k.MachineTemplates, others.MachineTemplates),
 		Others:           slices.Concat(k.Others, others.Others),
+		ControlPlanes:    slices.Concat(k.ControlPlanes, others.ControlPlanes),
 	}
 }
 
@@ -46,6 +49,9 @@ func (k Kinds) machines() []schema.GroupKind {
 	}
 	return kinds
 }
+
+// controlPlaneGroup is the API group of kubeadm's control planes, which all users have.
+const controlPlaneGroup = "controlplane.cluster.x-k8s.io"
 
 // templateSuffix is the end of the kinds of templates.
 const templateSuffix = "Template"
@@ -86,9 +92,18 @@ func render(directory string, kinds Kinds) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := struct{ Written, Read []resources }{
-		Written: byGroup(slices.Concat(kinds.Clusters, kinds.MachineTemplates, kinds.Others)),
-		Read:    byGroup(slices.Concat(kinds.Clusters, kinds.machines())),
+	written := slices.Concat(kinds.Clusters, kinds.MachineTemplates, kinds.Others)
+	data := struct {
+		Written, Read, ControlPlanes []resources
+		// Groups of all that users write, apart from those that the templates name.
+		Groups []string
+	}{
+		Written: byGroup(written), Read: byGroup(slices.Concat(kinds.Clusters, kinds.machines())), ControlPlanes: byGroup(kinds.ControlPlanes),
+	}
+	for _, of := range byGroup(slices.Concat(written, kinds.ControlPlanes)) {
+		if of.Group != controlPlaneGroup {
+			data.Groups = append(data.Groups, of.Group)
+		}
 	}
 	var texts [][]byte
 	for _, name := range names {

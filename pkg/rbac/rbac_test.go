@@ -19,6 +19,8 @@ import (
 const (
 	infrastructure = "infrastructure.cluster.x-k8s.io"
 	example        = "infrastructure.example.com"
+	controlPlane   = "controlplane.cluster.x-k8s.io"
+	other          = "controlplane.example.com"
 )
 
 // kinds are those of two API groups, in no order, some of them twice.
@@ -28,7 +30,7 @@ func kinds() rbac.Kinds {
 	return rbac.Kinds{
 		Clusters:         []schema.GroupKind{{Group: infrastructure, Kind: "DevCluster"}},
 		MachineTemplates: []schema.GroupKind{machine, {Group: example, Kind: "AcmeMachineTemplate"}, machine},
-	}.With(rbac.Kinds{Clusters: []schema.GroupKind{acme}, Others: []schema.GroupKind{rbac.TemplateOf(acme), {Group: example, Kind: "AcmeIdentity"}, acme}})
+	}.With(rbac.Kinds{ControlPlanes: []schema.GroupKind{{Group: other, Kind: "AcmeControlPlane"}, {Group: controlPlane, Kind: "RKE2ControlPlane"}}, Clusters: []schema.GroupKind{acme}, Others: []schema.GroupKind{rbac.TemplateOf(acme), {Group: example, Kind: "AcmeIdentity"}, acme}})
 }
 
 func TestResourceOf(t *testing.T) {
@@ -64,6 +66,37 @@ func TestRulesOfInfrastructure(t *testing.T) {
 	for name, role := range roles(t, kinds()) {
 		rules := slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
 			return !slices.Contains(rule.APIGroups, infrastructure) && !slices.Contains(rule.APIGroups, example) || slices.Contains(rule.Resources, "*")
+		})
+		got[name] = append([]rbacv1.PolicyRule(nil), rules...)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
+// TestRulesOfOthers: users may change the versions of MachinePools and of control planes of other
+// providers, and make none.
+func TestRulesOfOthers(t *testing.T) {
+	t.Parallel()
+	others := func(verbs ...string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{
+			{APIGroups: []string{controlPlane}, Resources: []string{"rke2controlplanes"}, Verbs: verbs},
+			{APIGroups: []string{other}, Resources: []string{"acmecontrolplanes"}, Verbs: verbs},
+		}
+	}
+	pools := func(verbs ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"machinepools"}, Verbs: verbs}
+	}
+	want := map[string][]rbacv1.PolicyRule{
+		"clusterctl-x":                    append([]rbacv1.PolicyRule{pools("patch")}, others("get", "patch")...),
+		"clusterctl-x-runtime-extensions": nil,
+		"clusterctl-x-plan":               append([]rbacv1.PolicyRule{pools("get", "list", "patch")}, others("get", "patch")...),
+		"clusterctl-x-read-only":          others("get"),
+	}
+	got := map[string][]rbacv1.PolicyRule{}
+	for name, role := range roles(t, kinds()) {
+		rules := slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+			return !slices.ContainsFunc([]string{"machinepools", "rke2controlplanes", "acmecontrolplanes"}, func(resource string) bool { return slices.Equal(rule.Resources, []string{resource}) })
 		})
 		got[name] = append([]rbacv1.PolicyRule(nil), rules...)
 	}
@@ -136,7 +169,7 @@ func TestPolicyCoversTheRole(t *testing.T) {
 		}
 	}
 	for _, rule := range roles(t, kinds())["clusterctl-x-plan"].Rules {
-		if !slices.Contains(rule.Verbs, "create") {
+		if !slices.Contains(rule.Verbs, "create") && !slices.Contains(rule.Verbs, "patch") {
 			continue
 		}
 		for _, group := range rule.APIGroups {

@@ -1,16 +1,19 @@
 package state
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// Claim returns the cluster with the MachineDeployments that others made as groups of
-// a file, where they have the names that clusterctl-x gives to these groups.
-func (c Cluster) Claim(groups []string) Cluster {
+// Claim returns the cluster with objects that others made as its worker node groups. groups
+// are the objects, as Kind/name, by the names of the groups.
+func (c Cluster) Claim(groups map[string]string) Cluster {
 	c.WorkerNodeGroups = slices.Clone(c.WorkerNodeGroups)
-	for _, name := range groups {
+	for name, object := range groups {
 		if _, exists := c.Group(name); exists {
 			continue
 		}
-		i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Unmanaged && p.Object == "MachineDeployment/"+c.Name+"-"+name })
+		i := slices.IndexFunc(c.WorkerNodeGroups, func(p Part) bool { return p.Unmanaged && p.Object == object })
 		if i < 0 {
 			continue
 		}
@@ -21,14 +24,37 @@ func (c Cluster) Claim(groups []string) Cluster {
 	return c
 }
 
-// Claimed are the names of the groups that Claim recognized, in the order of the
-// cluster.
-func (c Cluster) Claimed() []string {
-	var names []string
+// Claimed are the objects of the groups that Claim recognized, as Kind/name, by the names
+// of the groups.
+func (c Cluster) Claimed() map[string]string {
+	claimed := map[string]string{}
 	for _, part := range c.WorkerNodeGroups {
 		if part.Claimed {
-			names = append(names, part.Name)
+			claimed[part.Name] = part.Object
 		}
 	}
-	return names
+	return claimed
+}
+
+// Unclaimed are the objects that others made and that could be worker node groups, as
+// Kind/name, by the names that the groups would have: that of the object without the one
+// of the cluster, or as it is where two would have the same. An object without a version is
+// none: its provider chooses the version.
+func (c Cluster) Unclaimed() map[string]string {
+	taken := map[string]int{}
+	for _, part := range c.WorkerNodeGroups {
+		taken[part.Name]++
+	}
+	unclaimed := map[string]string{}
+	for _, part := range c.WorkerNodeGroups {
+		if !part.Unmanaged || part.Version.IsZero() {
+			continue
+		}
+		name := part.Name
+		if taken[name] > 1 {
+			_, name, _ = strings.Cut(part.Object, "/")
+		}
+		unclaimed[name] = part.Object
+	}
+	return unclaimed
 }

@@ -4,6 +4,7 @@ package state
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -16,6 +17,8 @@ type Cluster struct {
 	UID       string `json:"uid,omitempty"`
 	// Unmanaged is true for a cluster that clusterctl-x has never written.
 	Unmanaged bool `json:"foreign,omitempty"`
+	// Owner is who writes the Cluster; nil where that is not known.
+	Owner *Owner `json:"owner,omitempty"`
 	// Generation of the Cluster object.
 	Generation int64     `json:"generation,omitempty"`
 	Created    time.Time `json:"created"`
@@ -30,7 +33,8 @@ type Cluster struct {
 	// it is empty once it is.
 	Infrastructure string `json:"infrastructure,omitempty"`
 	ControlPlane   Part   `json:"controlPlane"`
-	// WorkerNodeGroups in the order of their names.
+	// WorkerNodeGroups are the MachineDeployments, and then the MachinePools, in the order
+	// of their names.
 	WorkerNodeGroups []Part `json:"workerNodeGroups,omitempty"`
 	// AddOns are the add-ons that Cluster API applies to the cluster itself, in the
 	// order of their names.
@@ -46,10 +50,23 @@ type Cluster struct {
 	// ToldHeld is true where a condition of the Cluster says that its upgrade waits at
 	// a hold, which may have been lifted since.
 	ToldHeld bool `json:"-"`
-	// Others are the machines and MachinePools that belong neither to the control
-	// plane nor to a worker node group, in the order of their names.
+	// Others are the machines that belong neither to the control plane nor to a worker
+	// node group, in the order of their names.
 	Others []Other `json:"others,omitempty"`
 }
+
+// Owner is a tool that writes an object, and what makes the tool write it, for instance a
+// Kustomization of Flux.
+type Owner struct {
+	Tool string `json:"tool"`
+	Name string `json:"name,omitempty"`
+}
+
+func (o Owner) String() string { return strings.TrimSpace(o.Tool + " " + o.Name) }
+
+// OwnedByOthers reports whether another tool than clusterctl-x is known to write the
+// Cluster.
+func (c Cluster) OwnedByOthers() bool { return c.Owner != nil && c.Owner.Tool != "clusterctl-x" }
 
 // HealthWait is the wait of an upgrade for a healthy cluster before its next step.
 type HealthWait struct {
@@ -60,7 +77,7 @@ type HealthWait struct {
 	Until time.Time `json:"until"`
 }
 
-// Other is a machine, or a set of them, that is none of clusterctl-x's.
+// Other is a machine that is none of clusterctl-x's.
 type Other struct {
 	Object  string           `json:"object"` // Kind/name
 	Version v1alpha1.Version `json:"version,omitzero"`
@@ -92,11 +109,18 @@ type Part struct {
 	Paused bool `json:"paused,omitempty"`
 	// Generation of the object.
 	Generation int64 `json:"generation,omitempty"`
+	// InPlace is true where machines get another version without being replaced.
+	InPlace bool `json:"inPlace,omitempty"`
 	// Version is the desired version of its machines; zero if there is none yet.
 	Version v1alpha1.Version `json:"version,omitzero"`
 	// Replicas that are wanted.
-	Replicas int       `json:"replicas"`
-	Machines []Machine `json:"machines,omitempty"`
+	Replicas int `json:"replicas"`
+	// Autoscaled is true where the cluster autoscaler decides how many that are.
+	Autoscaled bool `json:"autoscaled,omitempty"`
+	// SkewUnchecked is true for a group that gets new machines while its minor is behind
+	// the control plane's: Cluster API does not check the skew before it makes them.
+	SkewUnchecked bool      `json:"-"`
+	Machines      []Machine `json:"machines,omitempty"`
 	// Former are the names of the templates that outdated machines of a worker node
 	// group were made from, sorted.
 	Former []string `json:"former,omitempty"`
@@ -167,6 +191,9 @@ func (c Cluster) Versions() v1alpha1.ClusterVersions {
 	}
 	return versions
 }
+
+// Pool reports whether the part is a MachinePool.
+func (p Part) Pool() bool { return strings.HasPrefix(p.Object, "MachinePool/") }
 
 // Ready counts the machines that are ready as the part is to have them.
 func (p Part) Ready() int {

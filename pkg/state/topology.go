@@ -12,7 +12,8 @@ type Topology struct {
 	// Class is the namespace and name of the ClusterClass.
 	Class   string           `json:"class"`
 	Version v1alpha1.Version `json:"version"`
-	// Groups are all worker node groups that are wanted, in their order.
+	// Groups are all worker node groups that are wanted, in their order: first those of
+	// MachineDeployments, then those of MachinePools.
 	Groups []TopologyGroup `json:"groups,omitempty"`
 	// Settled is true once Cluster API has carried over the latest change, and is
 	// through with it.
@@ -35,6 +36,8 @@ type Topology struct {
 type TopologyGroup struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
+	// Pool is true for a MachinePool.
+	Pool bool `json:"pool,omitempty"`
 	// Deferred is true for a group that defers its upgrade, Held for one that also
 	// holds all groups after it.
 	Deferred bool `json:"deferred,omitempty"`
@@ -46,8 +49,11 @@ type TopologyGroup struct {
 // Deferred maps the groups that get no other version to the reason.
 func (t Topology) Deferred() map[string]string {
 	deferred := map[string]string{}
-	holder := ""
+	holder, pools := "", false
 	for _, group := range t.Groups {
+		if group.Pool != pools {
+			holder, pools = "", group.Pool // each kind has a sequence of its own
+		}
 		switch {
 		case group.Held:
 			holder = group.Name

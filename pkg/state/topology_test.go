@@ -141,3 +141,15 @@ func TestDeferredGroups(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestDeferred: MachineDeployments and MachinePools each have a sequence of upgrades.
+func TestDeferred(t *testing.T) {
+	t.Parallel()
+	topology := state.Topology{Groups: []state.TopologyGroup{
+		{Name: "a", Deferred: true}, {Name: "b"}, {Name: "c", Held: true}, {Name: "d"}, {Name: "e", Pool: true}, {Name: "f", Pool: true, Held: true}, {Name: "g", Pool: true},
+	}}
+	want := map[string]string{"a": "deferUpgrade", "c": "holdUpgradeSequence", "d": "holdUpgradeSequence of c", "f": "holdUpgradeSequence", "g": "holdUpgradeSequence of f"}
+	if diff := cmp.Diff(want, topology.Deferred()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

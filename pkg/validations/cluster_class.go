@@ -38,7 +38,7 @@ func clusterClass(cluster *v1alpha1.Cluster, spec *field.Path) field.ErrorList {
 		variables(cluster.Spec.ControlPlaneConfiguration.Variables, spec.Child("controlPlaneConfiguration", "variables")),
 		managedGroups(cluster.Spec.WorkerNodeGroupConfigurations, spec.Child("workerNodeGroupConfigurations")),
 	)
-	if cluster.Spec.DatacenterRef == (v1alpha1.Ref{}) {
+	if ownClass(cluster) {
 		return append(errs, needOwnClass(cluster.Spec, spec)...)
 	}
 	version := cluster.Spec.KubernetesVersion
@@ -142,6 +142,12 @@ func withoutClass(cluster *v1alpha1.Cluster, spec *field.Path) field.ErrorList {
 		forbid(group.HoldUpgradeSequence, at.Child("holdUpgradeSequence"), pin)
 	}
 	return errs
+}
+
+// ownClass reports whether a cluster is made from a ClusterClass that is not one of
+// clusterctl-x.
+func ownClass(cluster *v1alpha1.Cluster) bool {
+	return cluster.Spec.ClusterClass != nil && cluster.Spec.DatacenterRef == (v1alpha1.Ref{})
 }
 
 // ownClassOnly marks the errors of needOwnClass.

@@ -50,7 +50,7 @@ func release(text string) versionsbundle.Release {
 		r.NodeImages = map[string]string{"docker": "kindest/node:" + text}
 	}
 	if !strings.HasPrefix(text, "v1.36.") {
-		r.Kubeadm = map[string]versionsbundle.Download{"amd64": {URL: "https://dl.k8s.io/" + text}}
+		r.Kubeadm = map[string]versionsbundle.Download{"amd64": {URL: "https://dl.k8s.io/" + text, SHA256: "known"}}
 	}
 	return r
 }
@@ -162,6 +162,36 @@ func TestCreate(t *testing.T) {
 				t.Error("the config is not the one that was given")
 			}
 		})
+	}
+}
+
+// TestUnverifiedKubeadm: a warning says where machines trust the publisher of kubeadm, once for each group
+// whose machines need it.
+func TestUnverifiedKubeadm(t *testing.T) {
+	t.Parallel()
+	unverified := bundles()
+	for i, bundle := range unverified.Spec.VersionsBundles {
+		if bundle.Releases[0].Version == version("v1.34.3") {
+			unverified.Spec.VersionsBundles[i].Releases[0].Kubeadm = map[string]versionsbundle.Download{"amd64": {URL: "https://dl.k8s.io/kubeadm"}}
+		}
+	}
+	text := strings.Replace(file, "1.34", "v1.34.3", 1) + groups("{name: a}", "{name: b, kubernetesVersion: 1.31}", "{name: c, kubernetesVersion: v1.34.2}")
+	var got []string
+	for _, text := range []string{text, onDocker(text)} {
+		resolved, err := validations.Create(decode(t, text), devProviders(), unverified, v1alpha1.ClusterVersions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, warning := range resolved.Warnings {
+			got = append(got, warning.String())
+		}
+	}
+	want := []string{
+		"cluster.yaml:7: spec.clusterNetwork: no cniConfig: nodes become ready once you have applied a network plugin",
+		"cluster.yaml:17: spec.workerNodeGroupConfigurations[1].kubernetesVersion: machines of group b fetch kubeadm v1.34.3 to join, and the versions bundle does not have its checksum: they take it from the server that they fetch it from; add sha256 with --bundles",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 

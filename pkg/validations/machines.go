@@ -20,6 +20,7 @@ func controlPlane(cluster *v1alpha1.Cluster, known providers.Set, path *field.Pa
 	config := cluster.Spec.ControlPlaneConfiguration
 	return slices.Concat(
 		endpoint(cluster, known, path),
+		ownName(config.ResourceName, cluster.Spec.ClusterClass, path.Child("resourceName")),
 		controlPlaneCount(config.Replicas(), cluster.Spec.ExternalEtcdConfiguration, path.Child("count")),
 		labels(config.Labels, path.Child("labels")),
 		taints(config.Taints, path.Child("taints")),
@@ -47,12 +48,17 @@ func controlPlaneCount(number int, etcd *v1alpha1.ExternalEtcdConfiguration, pat
 
 func groups(cluster *v1alpha1.Cluster, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := places[string]{}
+	names, objects := places[string]{}, places[string]{}
 	for i, group := range cluster.Spec.WorkerNodeGroupConfigurations {
 		at := path.Index(i)
-		errs = append(errs, groupName(cluster.Metadata.Name, group.Name, at.Child("name"))...)
+		errs = append(errs, groupName(cluster.Metadata.Name, group, at.Child("name"))...)
+		errs = append(errs, ownName(group.ResourceName, cluster.Spec.ClusterClass, at.Child("resourceName"))...)
 		if group.Name != "" {
-			errs = append(errs, names.again(group.Name, group.Name, "name already; each group needs its own", at.Child("name"), at)...)
+			again := names.again(group.Name, group.Name, "name already; each group needs its own", at.Child("name"), at)
+			if object := group.ObjectName(cluster.Metadata.Name); len(again) == 0 && cluster.Spec.ClusterClass == nil {
+				again = objects.again(object, object, "MachineDeployment already; each group needs its own", at.Child("resourceName"), at)
+			}
+			errs = append(errs, again...)
 		}
 		errs = append(errs, groupCount(group, at)...)
 		errs = append(errs, groupMachines(cluster, group, at)...)

@@ -44,12 +44,36 @@ func objectName(name string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-func groupName(cluster, group string, path *field.Path) field.ErrorList {
+// ownName is the name of an object that others made: one that Cluster API can have in
+// labels. A class names its objects itself.
+func ownName(name string, class *v1alpha1.ClusterClass, path *field.Path) field.ErrorList {
+	switch {
+	case name == "":
+		return nil
+	case class != nil:
+		return field.ErrorList{field.Forbidden(path, "with a clusterClass, Cluster API names the objects of the cluster; remove it")}
+	case len(name) > utilvalidation.LabelValueMaxLength:
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("must have at most %d characters, and has %d; it must be the name that the object has", utilvalidation.LabelValueMaxLength, len(name)))}
+	}
+	return objectName(name, path)
+}
+
+// longestCluster is the length of the longest name of a cluster. One whose objects have names
+// of their own leaves no room for others.
+func longestCluster(cluster *v1alpha1.Cluster) int {
+	if cluster.Spec.ControlPlaneConfiguration.ResourceName != "" {
+		return utilvalidation.DNS1123LabelMaxLength
+	}
+	return maxNameLength
+}
+
+func groupName(cluster string, of v1alpha1.WorkerNodeGroupConfiguration, path *field.Path) field.ErrorList {
+	group := of.Name
 	errs := dnsLabel(group, maxGroupLength, path)
 	if group == v1alpha1.ControlPlaneName { // its templates would have the same names
 		errs = append(errs, field.Invalid(path, group, "is the name of the control plane; use another one for the group"))
 	}
-	if together := len(cluster) + 1 + len(group); len(errs) == 0 && len(cluster) <= maxNameLength && together > maxGroupLength {
+	if together := len(cluster) + 1 + len(group); len(errs) == 0 && of.ResourceName == "" && len(cluster) <= maxNameLength && together > maxGroupLength {
 		errs = append(errs, field.Invalid(path, group, fmt.Sprintf("the names of cluster and group together must have at most %d characters, and have %d; shorten one of them", maxGroupLength-1, together-1)))
 	}
 	return errs

@@ -26,37 +26,81 @@ const (
 	maxNodeBits    = 16
 )
 
-func networks(network v1alpha1.ClusterNetwork, provider providers.Provider, path *field.Path) field.ErrorList {
+func networks(cluster *v1alpha1.Cluster, provider providers.Provider, path *field.Path) field.ErrorList {
+	network, count := cluster.Spec.ClusterNetwork, oneNetwork
+	if ownClass(cluster) {
+		count = upToTwoNetworks
+	}
 	podsPath, servicesPath := path.Child("pods", "cidrBlocks"), path.Child("services", "cidrBlocks")
-	pods, errs := oneCIDR(network.Pods.CIDRBlocks, "192.168.0.0/16", podsPath)
-	services, serviceErrs := oneCIDR(network.Services.CIDRBlocks, "10.96.0.0/12", servicesPath)
+	pods, errs := cidrs(network.Pods.CIDRBlocks, count, "192.168.0.0/16", podsPath)
+	services, serviceErrs := cidrs(network.Services.CIDRBlocks, count, "10.96.0.0/12", servicesPath)
 	errs = append(errs, serviceErrs...)
-	if pods.IsValid() {
-		errs = append(errs, podsSize(pods, network.Nodes, podsPath.Index(0), path.Child("nodes", "cidrMaskSize"))...)
-	}
-	if services.IsValid() {
-		errs = append(errs, serviceSize(services, servicesPath.Index(0))...)
-	}
-	if pods.IsValid() && services.IsValid() {
-		switch {
-		case pods.Addr().Is4() != services.Addr().Is4():
-			errs = append(errs, field.Invalid(servicesPath.Index(0), services.String(), fmt.Sprintf("is of another IP version than the network of pods (%s); use one version for both", pods)))
-		case pods.Overlaps(services):
-			errs = append(errs, field.Invalid(servicesPath.Index(0), services.String(), fmt.Sprintf("overlaps with the network of pods (%s); use a network of its own", pods)))
+	for i, block := range pods {
+		if block.IsValid() {
+			errs = append(errs, podsSize(block, network.Nodes, podsPath.Index(i), path.Child("nodes", "cidrMaskSize"))...)
 		}
 	}
-	return slices.Concat(errs, cni(network, pods, provider, path), resolvConf(network.DNS.ResolvConf, path.Child("dns", "resolvConf", "path")))
+	for i, block := range services {
+		if block.IsValid() {
+			errs = append(errs, serviceSize(block, servicesPath.Index(i))...)
+			errs = append(errs, besidePods(block, pods, servicesPath.Index(i))...)
+		}
+	}
+	var first netip.Prefix
+	if len(pods) > 0 {
+		first = pods[0]
+	}
+	if network.CNIConfig != nil && count == upToTwoNetworks && len(pods) != 1 {
+		errs = append(errs, field.Forbidden(path.Child("cniConfig"), fmt.Sprintf("needs one network of pods, and pods.cidrBlocks has %d; give it one, or install the network plugin yourself", len(pods))))
+	}
+	return slices.Concat(errs, cni(network, first, provider, path), resolvConf(network.DNS.ResolvConf, path.Child("dns", "resolvConf", "path")))
 }
 
-func oneCIDR(blocks []string, example string, path *field.Path) (netip.Prefix, field.ErrorList) {
-	switch len(blocks) {
-	case 0:
-		return netip.Prefix{}, field.ErrorList{field.Required(path, "one network, such as "+example)}
-	case 1:
-		return cidr(blocks[0], example, path.Index(0))
-	default:
-		return netip.Prefix{}, field.ErrorList{tooMany(path, len(blocks), "must have one: dual-stack clusters are not supported; remove the others")}
+// besidePods checks a network of services against those of pods.
+func besidePods(services netip.Prefix, pods []netip.Prefix, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, block := range pods {
+		switch {
+		case !block.IsValid():
+		case len(pods) == 1 && block.Addr().Is4() != services.Addr().Is4():
+			errs = append(errs, field.Invalid(path, services.String(), fmt.Sprintf("is of another IP version than the network of pods (%s); use one version for both", block)))
+		case block.Overlaps(services):
+			errs = append(errs, field.Invalid(path, services.String(), fmt.Sprintf("overlaps with the network of pods (%s); use a network of its own", block)))
+		}
 	}
+	return errs
+}
+
+// networkCount is how many networks of a kind a cluster has.
+type networkCount int
+
+const (
+	oneNetwork networkCount = iota
+	// upToTwoNetworks is what Cluster API allows: none, one, or one of each IP version. With
+	// a class of one's own, the class says what becomes of them.
+	upToTwoNetworks
+)
+
+// cidrs returns a network for each block, which is not valid where the block is wrong.
+func cidrs(blocks []string, count networkCount, example string, path *field.Path) ([]netip.Prefix, field.ErrorList) {
+	switch {
+	case len(blocks) == 0 && count == oneNetwork:
+		return nil, field.ErrorList{field.Required(path, "one network, such as "+example)}
+	case len(blocks) > 1 && count == oneNetwork:
+		return nil, field.ErrorList{tooMany(path, len(blocks), "must have one: dual-stack clusters are not supported; remove the others")}
+	case len(blocks) > 2:
+		return nil, field.ErrorList{tooMany(path, len(blocks), "must have at most two, one of each IP version; remove the others")}
+	}
+	var errs field.ErrorList
+	prefixes := make([]netip.Prefix, len(blocks))
+	for i, block := range blocks {
+		prefix, wrong := cidr(block, example, path.Index(i))
+		prefixes[i], errs = prefix, append(errs, wrong...)
+	}
+	if len(errs) == 0 && len(prefixes) == 2 && prefixes[0].Addr().Is4() == prefixes[1].Addr().Is4() {
+		errs = append(errs, field.Invalid(path.Index(1), blocks[1], "is of the same IP version as the first; a second network is of the other version"))
+	}
+	return prefixes, errs
 }
 
 func cidr(text, example string, path *field.Path) (netip.Prefix, field.ErrorList) {

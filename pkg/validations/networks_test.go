@@ -25,7 +25,29 @@ func TestSpecNetworks(t *testing.T) {
 	services := func(blocks ...string) func(*v1alpha1.Cluster) {
 		return func(c *v1alpha1.Cluster) { c.Spec.ClusterNetwork.Services.CIDRBlocks = blocks }
 	}
+	own := func(change func(*v1alpha1.ClusterNetwork)) func(*v1alpha1.Cluster) {
+		return fromOwnClass(func(c *v1alpha1.Cluster) { change(&c.Spec.ClusterNetwork) })
+	}
+	both := []string{"192.168.0.0/16", "fd00::/48"}
 	testSpec(t, map[string]specTest{
+		"an own class without networks": {own(func(n *v1alpha1.ClusterNetwork) { *n = v1alpha1.ClusterNetwork{} }), nil},
+		"an own class with two networks": {own(func(n *v1alpha1.ClusterNetwork) {
+			n.Pods.CIDRBlocks, n.Services.CIDRBlocks = both, []string{"10.96.0.0/12", "fd01::/112"}
+		}), nil},
+		"an own class with three networks": {own(func(n *v1alpha1.ClusterNetwork) { n.Pods.CIDRBlocks = append(both, "a") }), []string{
+			podsPath + ": Invalid value: has 3 entries and must have at most two, one of each IP version; remove the others",
+		}},
+		"an own class with two of a version": {own(func(n *v1alpha1.ClusterNetwork) { n.Pods.CIDRBlocks = []string{"192.168.0.0/16", "10.1.0.0/16"} }), []string{
+			podsPath + `[1]: Invalid value: "10.1.0.0/16": is of the same IP version as the first; a second network is of the other version`,
+		}},
+		"an own class whose networks overlap": {own(func(n *v1alpha1.ClusterNetwork) { n.Pods.CIDRBlocks = []string{"fd00::/48", "10.96.0.0/16"} }), []string{
+			servicesPath + `[0]: Invalid value: "10.96.0.0/12": overlaps with the network of pods (10.96.0.0/16); use a network of its own`,
+		}},
+		"an own class with a plugin and no pods": {own(func(n *v1alpha1.ClusterNetwork) {
+			*n = v1alpha1.ClusterNetwork{CNIConfig: &v1alpha1.CNIConfig{Cilium: &v1alpha1.Cilium{}}}
+		}), []string{
+			"spec.clusterNetwork.cniConfig: Forbidden: needs one network of pods, and pods.cidrBlocks has 0; give it one, or install the network plugin yourself",
+		}},
 		"IPv6":              {networks("fd00::/48", "fd01::/112"), nil},
 		"no pods":           {pods(), []string{podsPath + ": Required value: one network, such as 192.168.0.0/16"}},
 		"no services":       {services(), []string{servicesPath + ": Required value: one network, such as 10.96.0.0/12"}},

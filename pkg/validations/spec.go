@@ -19,14 +19,14 @@ import (
 func Spec(cluster *v1alpha1.Cluster, known providers.Set) field.ErrorList {
 	path := field.NewPath("spec")
 	return slices.Concat(
-		metadata(cluster.Metadata),
+		metadata(cluster.Metadata, longestCluster(cluster)),
 		controlPlane(cluster, known, path.Child("controlPlaneConfiguration")),
 		groups(cluster, path.Child("workerNodeGroupConfigurations")),
 		clusterClass(cluster, path),
 		datacenter(cluster, known, path.Child("datacenterRef")),
 		managementCluster(cluster.Spec.ManagementCluster, path.Child("managementCluster")),
 		externalEtcd(cluster.Spec.ExternalEtcdConfiguration, path.Child("externalEtcdConfiguration")),
-		networks(cluster.Spec.ClusterNetwork, known.Of(cluster), path.Child("clusterNetwork")),
+		networks(cluster, known.Of(cluster), path.Child("clusterNetwork")),
 		identityProviders(cluster.Spec.IdentityProviderRefs, path.Child("identityProviderRefs")),
 		podIAM(cluster.Spec.PodIAMConfig, path.Child("podIamConfig")),
 		healthCheck(cluster.Spec.MachineHealthCheck, nil, path.Child("machineHealthCheck")),
@@ -38,13 +38,13 @@ func Spec(cluster *v1alpha1.Cluster, known providers.Set) field.ErrorList {
 	)
 }
 
-func metadata(meta v1alpha1.Meta) field.ErrorList {
+func metadata(meta v1alpha1.Meta, longest int) field.ErrorList {
 	path := field.NewPath("metadata")
 	var errs field.ErrorList
 	if meta.Namespace != "" {
 		errs = append(errs, dnsLabel(meta.Namespace, utilvalidation.DNS1123LabelMaxLength, path.Child("namespace"))...)
 	}
-	return append(errs, dnsLabel(meta.Name, maxNameLength, path.Child("name"))...)
+	return append(errs, dnsLabel(meta.Name, longest, path.Child("name"))...)
 }
 
 func datacenter(cluster *v1alpha1.Cluster, known providers.Set, path *field.Path) field.ErrorList {

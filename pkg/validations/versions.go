@@ -97,8 +97,21 @@ func versionWarnings(cluster *v1alpha1.Cluster, versions v1alpha1.ClusterVersion
 	about(field.NewPath("spec", "kubernetesVersion"), versions.ControlPlane)
 	for path, group := range pinned(cluster, versions) {
 		about(path, versions.WorkerNodeGroups[group.Name])
+		if text := unverified(group.Name, versions.ControlPlane, versions.WorkerNodeGroups[group.Name], bundles, needs); text != "" {
+			warnings = append(warnings, strictyaml.Warning{Path: path.String(), Text: text})
+		}
 	}
 	return warnings
+}
+
+// unverified says what machines of a group trust when they fetch the kubeadm of a control
+// plane; empty where the bundles have its checksum.
+func unverified(group string, controlPlane, version v1alpha1.Version, bundles *versionsbundle.Bundles, needs versionsbundle.Needs) string {
+	release, known := bundles.Release(controlPlane)
+	if !known || version.Minor() == controlPlane.Minor() || !needs.Unverified(release) {
+		return ""
+	}
+	return fmt.Sprintf("machines of group %s fetch kubeadm %s to join, and the versions bundle does not have its checksum: they take it from the server that they fetch it from; add sha256 with --bundles", group, controlPlane)
 }
 
 // noNodeImage says what becomes of machines at a version without a node image.

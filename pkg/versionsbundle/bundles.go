@@ -5,6 +5,7 @@ package versionsbundle
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
@@ -97,8 +98,17 @@ type Release struct {
 	// NodeImages maps a provider to the image of its machines, with digest. A provider
 	// that needs none (inmemory) has no entry.
 	NodeImages map[string]string `json:"nodeImages,omitempty"`
+	// LoadBalancerImages maps a provider whose clusters have a load balancer of their own to
+	// its image, which must be called haproxy: for clusters whose control plane has this
+	// version. A provider without an entry chooses it.
+	LoadBalancerImages map[string]Image `json:"loadBalancerImages,omitempty"`
+	// PreLoadImages maps a provider to further images for its machines of this version, which
+	// each loads when it is made. Machines without a registry need images of other versions
+	// while a cluster is upgraded; 'generate bundles --pre-load-images' lists them.
+	PreLoadImages map[string][]Image `json:"preLoadImages,omitempty"`
 	// Kubeadm maps an architecture, amd64 or arm64, to the program kubeadm. Machines of an
-	// older minor fetch it to join a control plane of this version; without it they cannot.
+	// older minor fetch it to join a control plane of this version, unless their node image
+	// has it as /opt/kubeadm/VERSION/kubeadm; without an entry they cannot join.
 	Kubeadm map[string]Download `json:"kubeadm,omitempty"`
 	// VersionOnly is true where nothing else is known: a ClusterClass has the rest.
 	VersionOnly bool `json:"-"`
@@ -124,10 +134,18 @@ type Images struct {
 
 // Download is a file with its checksum.
 type Download struct {
-	// URL of the file, with https:// or http://.
+	// URL of the file, with https:// or http://, or with file:// for one of the node image.
 	URL string `json:"url"`
-	// SHA256 is the checksum of the file: 64 hexadecimal digits in lower case.
-	SHA256 string `json:"sha256"`
+	// SHA256 is the checksum of the file: 64 hexadecimal digits in lower case. Without it
+	// machines read it from the publisher, at the URL with .sha256 behind it, which is worth
+	// as much as the server that gives both.
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// Verified reports whether machines can tell that the file is the right one without asking
+// who publishes it. A file of the node image is as trustworthy as the image.
+func (d Download) Verified() bool {
+	return d.SHA256 != "" || strings.HasPrefix(d.URL, fileScheme)
 }
 
 // Parse reads a release manifest. All that is wrong with it is in one error, of

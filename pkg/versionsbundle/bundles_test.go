@@ -111,8 +111,8 @@ func TestParse(t *testing.T) {
 func TestParseReportsAllProblems(t *testing.T) {
 	t.Parallel()
 	const image = "an image with repository and tag and without digest, such as registry.k8s.io/pause:3.10"
-	const checksum = "must be the SHA-256 checksum of the file: 64 hexadecimal digits in lower case"
-	const address = "must be an address that begins with https:// or http://"
+	const checksum = "must be the SHA-256 checksum of the file: 64 hexadecimal digits in lower case; without it machines read it from the publisher"
+	const address = "must be an address that begins with https:// or http://, or file:/// and the path of a file in the node image"
 	tests := map[string]struct {
 		text string
 		want []string
@@ -160,11 +160,19 @@ func TestParseReportsAllProblems(t *testing.T) {
 			"bundles.yaml:25: spec.versionsBundles[1].releases[0].nodeImages[docker]: Required value: the image of the provider's machines; if there is none, leave the provider out",
 		}},
 		"download empty": {with("        amd64:\n", "        arm64: {}\n        amd64:\n"), []string{
-			`bundles.yaml:27: spec.versionsBundles[1].releases[0].kubeadm[arm64].sha256: Invalid value: "": ` + checksum,
 			`bundles.yaml:27: spec.versionsBundles[1].releases[0].kubeadm[arm64].url: Invalid value: "": ` + address,
 		}},
-		"address of a file": {with("https://dl.k8s.io", "file:///dl.k8s.io"), []string{
-			`bundles.yaml:28: spec.versionsBundles[1].releases[0].kubeadm[amd64].url: Invalid value: "file:///dl.k8s.io/release/v1.33.5/bin/linux/amd64/kubeadm": ` + address,
+		"file of the node image": {with("https://dl.k8s.io", "file:///dl.k8s.io"), nil},
+		"file of another machine": {with("https://dl.k8s.io", "file://dl.k8s.io"), []string{
+			`bundles.yaml:28: spec.versionsBundles[1].releases[0].kubeadm[amd64].url: Invalid value: "file://dl.k8s.io/release/v1.33.5/bin/linux/amd64/kubeadm": ` + address,
+		}},
+		"checksum of the publisher": {with("          sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n", ""), nil},
+		"images to load":            {with("      nodeImages:\n", "      loadBalancerImages: {docker: registry.example.org/kindest/haproxy:v1}\n      preLoadImages: {docker: [registry.k8s.io/kube-proxy:v1.34.10]}\n      nodeImages:\n"), nil},
+		"load balancer of another name": {with("      nodeImages:\n", "      loadBalancerImages: {docker: registry.example.org/nginx:v1}\n      nodeImages:\n"), []string{
+			`bundles.yaml:24: spec.versionsBundles[1].releases[0].loadBalancerImages[docker]: Invalid value: "registry.example.org/nginx:v1": must be called haproxy, such as registry.example.org/kindest/haproxy:v20230606-42a2262b: Cluster API takes repository and tag and adds this name; give the image such a name too`,
+		}},
+		"image to load missing": {with("      nodeImages:\n", "      preLoadImages: {docker: [null]}\n      nodeImages:\n"), []string{
+			"bundles.yaml:24: spec.versionsBundles[1].releases[0].preLoadImages[docker][0]: Required value: an item of a list must have a value; write one or remove the item",
 		}},
 		"address of another scheme": {with("https://dl.k8s.io", "ftp://dl.k8s.io"), []string{
 			`bundles.yaml:28: spec.versionsBundles[1].releases[0].kubeadm[amd64].url: Invalid value: "ftp://dl.k8s.io/release/v1.33.5/bin/linux/amd64/kubeadm": ` + address,
@@ -283,14 +291,14 @@ func TestBundlesOfClusterctlXOnDocker(t *testing.T) {
 		if needs.LacksNodeImage(release) {
 			line += " without node image"
 		}
-		if needs.LacksKubeadm(release) {
-			line += " without kubeadm"
+		if needs.Unverified(release) {
+			line += " without the checksum of kubeadm"
 		}
 		got = append(got, line)
 	}
 	want := []string{
 		"v1.25.16", "v1.26.15", "v1.27.16", "v1.28.15", "v1.29.8", "v1.30.8", "v1.31.4", "v1.32.2", "v1.33.7", "v1.34.3", "v1.35.0",
-		"v1.36.1 without kubeadm",
+		"v1.36.1 without the checksum of kubeadm",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

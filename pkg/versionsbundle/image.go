@@ -30,6 +30,12 @@ func (i Image) Tag() string {
 	return tag
 }
 
+// Name returns the part before the tag, without registry and path.
+func (i Image) Name() string {
+	name, _, _ := strings.Cut(string(i)[strings.LastIndexByte(string(i), '/')+1:], ":")
+	return name
+}
+
 // Repository returns the part before the name: registry and path.
 func (i Image) Repository() string {
 	return string(i)[:max(strings.LastIndexByte(string(i), '/'), 0)]

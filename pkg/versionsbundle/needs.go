@@ -1,6 +1,7 @@
 package versionsbundle
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
@@ -28,17 +29,26 @@ func (n Needs) LacksKubeadm(r Release) bool {
 	return n.Kubeadm && !r.VersionOnly && len(r.Kubeadm) == 0
 }
 
+// Unverified reports whether machines of an older minor would trust the publisher of the
+// kubeadm of a release.
+func (n Needs) Unverified(r Release) bool {
+	return n.Kubeadm && !r.VersionOnly && slices.ContainsFunc(slices.Collect(maps.Values(r.Kubeadm)), func(d Download) bool { return !d.Verified() })
+}
+
 // lack is larger the more a release lacks. A pre-release is taken where there
 // is no release.
 func (n Needs) lack(r Release) int {
 	lack := 0
 	if r.Version.IsPreRelease() {
-		lack += 4
+		lack += 8
 	}
 	if n.LacksNodeImage(r) {
-		lack += 2
+		lack += 4
 	}
 	if n.LacksKubeadm(r) {
+		lack += 2
+	}
+	if n.Unverified(r) {
 		lack++
 	}
 	return lack

@@ -22,7 +22,7 @@ func partly(images, downloads []string, all ...string) *versionsbundle.Bundles {
 		}
 		for _, download := range downloads {
 			if download == text {
-				r.Kubeadm = map[string]versionsbundle.Download{"amd64": {}}
+				r.Kubeadm = map[string]versionsbundle.Download{"amd64": {SHA256: "known"}}
 			}
 		}
 		bundles.Spec.VersionsBundles = append(bundles.Spec.VersionsBundles, versionsbundle.VersionsBundle{
@@ -80,6 +80,26 @@ func TestOffered(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestOfferedUnverified: a kubeadm whose checksum the bundles have is worth more than a newer
+// patch, and one without is worth more than none.
+func TestOfferedUnverified(t *testing.T) {
+	t.Parallel()
+	with := func(verified ...string) *versionsbundle.Bundles {
+		bundles := partly(nil, verified, "v1.34.1", "v1.34.2", "v1.34.3")
+		bundles.Spec.VersionsBundles[1].Releases[0].Kubeadm = map[string]versionsbundle.Download{"amd64": {URL: "https://example.org"}, "arm64": {URL: "file:///kubeadm"}}
+		return bundles
+	}
+	got := map[string]string{}
+	for name, bundles := range map[string]*versionsbundle.Bundles{"none is verified": with(), "an older one is": with("v1.34.1")} {
+		for _, version := range bundles.Offered(versionsbundle.Needs{Kubeadm: true}) {
+			got[name] += version.String()
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"none is verified": "v1.34.2", "an older one is": "v1.34.1"}, got); diff != "" {
+		t.Errorf("offered (-want +got):\n%s", diff)
 	}
 }
 

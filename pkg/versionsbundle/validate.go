@@ -34,6 +34,9 @@ func (b *Bundles) validate() field.ErrorList {
 		for j, release := range bundle.Releases {
 			at := at.Child("releases").Index(j)
 			errs = append(errs, unique(versions, release.Version, at.Child("version"), "an exact version such as v1.34.2")...)
+			if release.Version.AnyPatch() {
+				errs = append(errs, field.Invalid(at.Child("version"), release.Version.String(), "is a minor; write an exact version such as v1.34.2"))
+			}
 			if minor := release.Version.Minor(); !release.Version.IsZero() && bundle.KubeVersion != (v1alpha1.Minor{}) && minor != bundle.KubeVersion {
 				errs = append(errs, field.Invalid(at.Child("version"), release.Version.String(), fmt.Sprintf("is not a patch of %s; move it to the versions bundle of %s", bundle.KubeVersion, minor)))
 			}
@@ -83,6 +86,11 @@ func (r Release) validate(path *field.Path) field.ErrorList {
 			errs = append(errs, field.Required(path.Child("nodeImages").Key(provider), "the image of the provider's machines; if there is none, leave the provider out"))
 		}
 	}
+	for _, provider := range slices.Sorted(maps.Keys(r.LoadBalancerImages)) {
+		if image := r.LoadBalancerImages[provider]; image.Name() != loadBalancer {
+			errs = append(errs, field.Invalid(path.Child("loadBalancerImages").Key(provider), string(image), "must be called haproxy, such as registry.example.org/kindest/haproxy:v20230606-42a2262b: Cluster API takes repository and tag and adds this name; give the image such a name too"))
+		}
+	}
 	for _, arch := range slices.Sorted(maps.Keys(r.Kubeadm)) {
 		errs = append(errs, r.Kubeadm[arch].validate(path.Child("kubeadm").Key(arch))...)
 	}
@@ -91,14 +99,29 @@ func (r Release) validate(path *field.Path) field.ErrorList {
 
 var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
+// fileScheme is how the address of a file in the node image begins.
+const fileScheme = "file://"
+
+// loadBalancer is the name of the image that Cluster API makes load balancers from.
+const loadBalancer = "haproxy"
+
+// reachable reports whether a machine can get a file from an address.
+func reachable(address *url.URL) bool {
+	if address.Scheme == "file" {
+		return address.Host == "" && strings.HasPrefix(address.Path, "/")
+	}
+	return (address.Scheme == "https" || address.Scheme == "http") && address.Host != ""
+}
+
 func (d Download) validate(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	// Nodes read URL and checksum from a line of words.
-	if u, err := url.Parse(d.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.ContainsAny(d.URL, " \t\r\n") {
-		errs = append(errs, field.Invalid(path.Child("url"), d.URL, "must be an address that begins with https:// or http://"))
+	u, err := url.Parse(d.URL)
+	if err != nil || strings.ContainsAny(d.URL, " \t\r\n") || !reachable(u) {
+		errs = append(errs, field.Invalid(path.Child("url"), d.URL, "must be an address that begins with https:// or http://, or file:/// and the path of a file in the node image"))
 	}
-	if !sha256Pattern.MatchString(d.SHA256) {
-		errs = append(errs, field.Invalid(path.Child("sha256"), d.SHA256, "must be the SHA-256 checksum of the file: 64 hexadecimal digits in lower case"))
+	if d.SHA256 != "" && !sha256Pattern.MatchString(d.SHA256) {
+		errs = append(errs, field.Invalid(path.Child("sha256"), d.SHA256, "must be the SHA-256 checksum of the file: 64 hexadecimal digits in lower case; without it machines read it from the publisher"))
 	}
 	return errs
 }

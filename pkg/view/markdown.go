@@ -17,7 +17,7 @@ func Markdown(w io.Writer, p plan.Plan) error {
 	var b strings.Builder
 	name := escaped(strings.TrimPrefix(p.Metadata.Namespace+"/"+p.Metadata.Name, "/"))
 	if p.Empty() {
-		fmt.Fprintf(&b, "### Cluster %s: nothing to do\n\nThe cluster matches the file.\n", name)
+		fmt.Fprintf(&b, "### Cluster %s: nothing to do\n\nThe cluster %s.\n", name, p.Reached())
 	} else {
 		fmt.Fprintf(&b, "### Plan for cluster %s: %s\n\nIn all: %s.\n\n", name, Counted(len(p.Steps), "step"), total(p))
 		if removed := removed(p); removed != "" {

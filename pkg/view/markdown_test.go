@@ -20,7 +20,7 @@ func TestMarkdown(t *testing.T) {
 		{Object: "MachineHealthCheck/prod-md-9", Action: changes.Removed},
 	}}
 	full := aPlan(
-		plan.Step{Kind: plan.ControlPlane, From: at("v1.33.1"), To: at("v1.34.2"), MachinesReplaced: 3, Reason: "the version that the spec asks for"},
+		plan.Step{Kind: plan.ControlPlane, From: at("v1.33.1"), To: at("v1.34.2"), MachinesReplaced: 3, Reason: "the version that is asked for"},
 		groupStep(plan.Template, plan.Group{Name: "md-0", From: at("v1.33.1"), To: at("v1.33.1"), MachinesReplaced: 2, Changes: machines}),
 		groupStep(plan.RemoveWorkers, plan.Group{Name: "md-1", From: at("v1.33.1"), MachinesRemoved: 1}, plan.Group{Name: "md-2", From: at("v1.33.1"), MachinesRemoved: 4}),
 	)
@@ -44,7 +44,7 @@ In all: 3 control plane machines and 2 worker machines replaced; 5 worker machin
 
 | step | part | what | machines | why |
 |---|---|---|---|---|
-| 1 | control plane | v1.33.1 -&gt; v1.34.2 | 3 machines replaced | the version that the spec asks for |
+| 1 | control plane | v1.33.1 -&gt; v1.34.2 | 3 machines replaced | the version that is asked for |
 | 2 | md-0 | stays at v1.33.1 | 2 machines replaced | because |
 | 3 | md-1 | removed | 1 machine removed | because |
 |  | md-2 | removed | 4 machines removed |  |

@@ -16,7 +16,7 @@ func (s Style) Plan(w io.Writer, p plan.Plan) error {
 	var b strings.Builder
 	name := strings.TrimPrefix(p.Metadata.Namespace+"/"+p.Metadata.Name, "/")
 	if p.Empty() {
-		fmt.Fprintf(&b, "cluster %s matches the file; nothing to do\n", name)
+		fmt.Fprintf(&b, "cluster %s %s; nothing to do\n", name, p.Reached())
 		notes(&b, p)
 		_, err := io.WriteString(w, b.String())
 		return err

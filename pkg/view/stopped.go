@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
@@ -22,6 +23,19 @@ func WaitingFor(p engine.Status) string {
 		return " waiting for " + waiting
 	}
 	return ""
+}
+
+// EndOfUpgrade says how an upgrade ended that was carried out by a plan, of all of the cluster
+// or of a part, in words that follow the name of the cluster.
+func EndOfUpgrade(p plan.Plan, last engine.Status, whole bool, after time.Duration) string {
+	switch {
+	case !last.Done:
+		return ": " + NotWaitedFor(last)
+	case !whole:
+		return fmt.Sprintf(": done after %s: %s", after, Steps(p.Steps))
+	default:
+		return fmt.Sprintf(" is at %s after %s", p.To.ControlPlane, after)
+	}
 }
 
 // NotWaitedFor describes what a run left that did not wait: what keeps the next step from

@@ -2,6 +2,7 @@ package view
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,5 +80,23 @@ func TestNotWaitedFor(t *testing.T) {
 				t.Errorf("text (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestEndOfUpgrade(t *testing.T) {
+	t.Parallel()
+	from, to := v1alpha1.MustParseVersion("v1.33.1"), v1alpha1.MustParseVersion("v1.34.1")
+	p := plan.Plan{To: v1alpha1.ClusterVersions{ControlPlane: to}, Steps: []plan.Step{{Kind: plan.Workers, WorkerNodeGroups: []plan.Group{{Name: "a", From: from, To: to}}}}}
+	for name, test := range map[string]struct {
+		done, whole bool
+		want        string
+	}{
+		"all of the cluster": {true, true, " is at v1.34.1 after 3s"},
+		"a part":             {true, false, ": done after 3s: " + Steps(p.Steps)},
+		"not waited for":     {false, true, ": " + NotWaitedFor(engine.Status{Plan: p})},
+	} {
+		if diff := cmp.Diff(test.want, EndOfUpgrade(p, engine.Status{Plan: p, Done: test.done}, test.whole, 3*time.Second)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -85,7 +85,7 @@ func Names(w io.Writer, clusters []Listed) error {
 func (t *ClusterTable) header() string {
 	header := "NAMESPACE\tNAME\tPHASE\tVERSION\tCONTROL PLANE\tWORKERS\tPINNED OR BEHIND\tAGE"
 	if t.columns == AllColumns {
-		header += "\tOLDEST WORKER\tCLASS\tWAITING FOR"
+		header += "\tOLDEST WORKER\tCLASS\tOWNER\tWAITING FOR"
 	}
 	return header + "\n"
 }
@@ -93,7 +93,7 @@ func (t *ClusterTable) header() string {
 func (t *ClusterTable) row(c Listed, age string) string {
 	cells := []string{c.Namespace, c.Name, phase(c), c.ControlPlane.Version.String(), serving(c.ControlPlane), serving(c.WorkerNodeGroups...), apart(c.Cluster), age}
 	if t.columns == AllColumns {
-		cells = append(cells, oldestWorker(c.Cluster), class(c.Cluster), waiting(c))
+		cells = append(cells, oldestWorker(c.Cluster), class(c.Cluster), owner(c.Cluster), waiting(c))
 	}
 	return strings.Join(cells, "\t") + "\n"
 }
@@ -121,6 +121,14 @@ func class(c state.Cluster) string {
 		return none
 	}
 	return strings.TrimPrefix(c.Topology.Class, c.Namespace+"/")
+}
+
+// owner is who writes a cluster.
+func owner(c state.Cluster) string {
+	if c.Owner == nil {
+		return none
+	}
+	return c.Owner.String()
 }
 
 func waiting(c Listed) string {

@@ -107,7 +107,9 @@ func TestTableOfAFleet(t *testing.T) {
 		}
 	}
 	waits := aCluster(func(c *state.Cluster) { c.Name = "waits" })
-	paused := aDoneCluster(func(c *state.Cluster) { c.Name, c.Paused = "paused", true })
+	paused := aDoneCluster(func(c *state.Cluster) {
+		c.Name, c.Paused, c.Owner = "paused", true, &state.Owner{Tool: "Flux", Name: "Kustomization apps/web"}
+	})
 	classed, elsewhere := aDoneCluster(of("team/prod-class")), aDoneCluster(of("classes/prod-class"))
 	late := aCluster(func(c *state.Cluster) {
 		group := &c.WorkerNodeGroups[0]
@@ -116,12 +118,12 @@ func TestTableOfAFleet(t *testing.T) {
 		c.Name = "late-kubelet"
 	})
 	got := table(t, view.AllColumns, waits, paused, classed, elsewhere, late)
-	const want = `NAMESPACE   NAME           PHASE                 VERSION   CONTROL PLANE   WORKERS   PINNED OR BEHIND   AGE   OLDEST WORKER   CLASS                WAITING FOR
-team        waits          Provisioned           v1.34.2   1/1             1/2       md-0 v1.33.3       90s   v1.33.3         -                    md-0: 1 of 2 machines ready at v1.33.3; machine prod-md-0-22 is Provisioning: it boots
-team        paused         Provisioned, paused   v1.34.2   1/1             0/0       -                  90s   -               -                    -
-team        team           Provisioned           v1.34.2   1/1             0/0       -                  90s   -               prod-class           -
-team        classes        Provisioned           v1.34.2   1/1             0/0       -                  90s   -               classes/prod-class   -
-team        late-kubelet   Provisioned           v1.34.2   1/1             1/1       -                  90s   v1.32.1         -                    md-0: 0 of 1 machines ready at v1.34.2; machine prod-md-0-1 is Running with its kubelet at v1.32.1
+	const want = `NAMESPACE   NAME           PHASE                 VERSION   CONTROL PLANE   WORKERS   PINNED OR BEHIND   AGE   OLDEST WORKER   CLASS                OWNER                         WAITING FOR
+team        waits          Provisioned           v1.34.2   1/1             1/2       md-0 v1.33.3       90s   v1.33.3         -                    -                             md-0: 1 of 2 machines ready at v1.33.3; machine prod-md-0-22 is Provisioning: it boots
+team        paused         Provisioned, paused   v1.34.2   1/1             0/0       -                  90s   -               -                    Flux Kustomization apps/web   -
+team        team           Provisioned           v1.34.2   1/1             0/0       -                  90s   -               prod-class           -                             -
+team        classes        Provisioned           v1.34.2   1/1             0/0       -                  90s   -               classes/prod-class   -                             -
+team        late-kubelet   Provisioned           v1.34.2   1/1             1/1       -                  90s   v1.32.1         -                    -                             md-0: 0 of 1 machines ready at v1.34.2; machine prod-md-0-1 is Running with its kubelet at v1.32.1
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)

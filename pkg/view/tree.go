@@ -47,6 +47,9 @@ func (s Style) Tree(w io.Writer, described Described, now time.Time) error {
 	cluster, lags := described.Cluster, described.Lags
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Cluster %s/%s  %s, created %s ago\n", s.mark(ofCluster(cluster)), cluster.Namespace, cluster.Name, phaseOf(cluster), age(cluster.Created, now))
+	if cluster.OwnedByOthers() {
+		fmt.Fprintf(&b, "  owner: %s\n", cluster.Owner)
+	}
 	switch {
 	case cluster.Pause != nil:
 		fmt.Fprintf(&b, "  paused: %s\n", *cluster.Pause)

@@ -52,6 +52,15 @@ func TestTree(t *testing.T) {
 		cluster state.Cluster
 		want    string
 	}{
+		"of others": {aDoneCluster(func(c *state.Cluster) { c.Owner = &state.Owner{Tool: "Flux", Name: "Kustomization apps/web"} }), `✓ Cluster team/prod  Provisioned, created 90s ago
+  owner: Flux Kustomization apps/web
+└─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
+     ✓ prod-1  v1.34.2  Running
+`},
+		"its own": {aDoneCluster(func(c *state.Cluster) { c.Owner = &state.Owner{Tool: "clusterctl-x"} }), `✓ Cluster team/prod  Provisioned, created 90s ago
+└─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
+     ✓ prod-1  v1.34.2  Running
+`},
 		"not done": {aCluster(as), `… Cluster team/prod  Provisioned, created 90s ago
 ├─ ✓ control-plane  KubeadmControlPlane/prod  v1.34.2  1/1 ready
 │    ✓ prod-1  v1.34.2  Running

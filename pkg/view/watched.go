@@ -26,6 +26,8 @@ func (w Watched) End(key types.NamespacedName, after time.Duration) string {
 	switch {
 	case w.Gone:
 		return fmt.Sprintf("cluster %s is gone", key)
+	case w.Unknown != nil && w.Cluster.Unmanaged: // nobody has asked clusterctl-x for more
+		return fmt.Sprintf("cluster %s is at %s, after %s", key, w.Cluster.ControlPlane.Version, after)
 	case w.Unknown != nil:
 		return fmt.Sprintf("cluster %s is at %s after %s; it is unknown whether its spec asks for more: %v", key, w.Cluster.ControlPlane.Version, after, w.Unknown)
 	case !w.Left.Empty():

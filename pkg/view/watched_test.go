@@ -23,7 +23,10 @@ func TestWatched(t *testing.T) {
 	}{
 		"gone":    {Watched{Gone: true}, "cluster ns/c is gone"},
 		"unknown": {Watched{Cluster: at, Unknown: errors.New("no record")}, "cluster ns/c is at v1.33.5 after 1m0s; it is unknown whether its spec asks for more: no record"},
-		"done":    {Watched{Cluster: at}, "cluster ns/c is at v1.33.5 and matches its spec, after 1m0s"},
+		"others": {
+			Watched{Cluster: state.Cluster{Unmanaged: true, ControlPlane: at.ControlPlane}, Unknown: errors.New("no record")}, "cluster ns/c is at v1.33.5, after 1m0s",
+		},
+		"done": {Watched{Cluster: at}, "cluster ns/c is at v1.33.5 and matches its spec, after 1m0s"},
 		"left": {
 			Watched{Cluster: at, Left: plan.Plan{Steps: []plan.Step{{Kind: plan.ControlPlane, From: v1alpha1.MustParseVersion("v1.33.5"), To: v1alpha1.MustParseVersion("v1.34.4")}}}},
 			"cluster ns/c is at v1.33.5 after 1m0s, and no run takes the next step (the control plane from v1.33.5 to v1.34.4): run 'clusterctl-x upgrade cluster' to continue",

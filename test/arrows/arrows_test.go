@@ -33,34 +33,43 @@ func allowed() map[string][]string {
 		"config":           nil,
 		"hack/addons":      {"config", "hack/source"},
 		"hack/bundles":     {"hack/source"},
+		"hack/mutate":      nil,
+		"hack/realnodes":   {"config", "hack/source", "pkg/api/v1alpha1", "pkg/versionsbundle"},
 		"hack/schema":      {"pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
 		"hack/source":      nil,
 		"pkg/api/v1alpha1": {"pkg/strictyaml"},
-		"pkg/connection":   {"pkg/embedded", "pkg/management", "pkg/usage"},
+		"pkg/commandline":  {"pkg/usage"},
+		"pkg/connection":   {"pkg/embedded", "pkg/embedded/containerengine", "pkg/management", "pkg/usage"},
 		"pkg/embedded":     {"pkg/files"},
-		"pkg/files":        nil,
-		"pkg/changes":      nil,
-		"pkg/clusterclass": {"pkg/api/v1alpha1", "pkg/changes", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/state", "pkg/strictyaml", "pkg/validations"},
-		"pkg/explain":      {"pkg/api/v1alpha1", "pkg/strictyaml"},
-		"pkg/failure":      {"pkg/api/v1alpha1", "pkg/engine", "pkg/lifecycle", "pkg/management", "pkg/output", "pkg/plan", "pkg/strictyaml", "pkg/terminal", "pkg/usage", "pkg/validations"},
-		"pkg/input":        {"config", "pkg/api/v1alpha1", "pkg/clusterclass", "pkg/files", "pkg/lifecycle", "pkg/plan", "pkg/providers", "pkg/strictyaml", "pkg/upgradeplan", "pkg/usage", "pkg/versionsbundle"},
+		// Apart from pkg/embedded, which knows nothing of what clusters run on.
+		"pkg/embedded/containerengine": nil,
+		"pkg/files":                    nil,
+		"pkg/changes":                  {"pkg/api/v1alpha1", "pkg/controlplanes"},
+		"pkg/clusterclass":             {"pkg/api/v1alpha1", "pkg/changes", "pkg/management", "pkg/management/topology", "pkg/manifests", "pkg/state", "pkg/strictyaml", "pkg/validations"},
+		"pkg/explain":                  {"pkg/api/v1alpha1", "pkg/strictyaml"},
+		"pkg/failure":                  {"pkg/api/v1alpha1", "pkg/engine", "pkg/lifecycle", "pkg/management", "pkg/output", "pkg/plan", "pkg/strictyaml", "pkg/terminal", "pkg/usage", "pkg/validations"},
+		"pkg/importer":                 {"pkg/api/v1alpha1", "pkg/changes", "pkg/owners"},
+		"pkg/input":                    {"config", "pkg/api/v1alpha1", "pkg/clusterclass", "pkg/files", "pkg/lifecycle", "pkg/plan", "pkg/providers", "pkg/rbac", "pkg/strictyaml", "pkg/upgradeplan", "pkg/usage", "pkg/versionsbundle"},
 		"pkg/lifecycle": {
-			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/management", "pkg/observe", "pkg/management/topology", "pkg/manifests", "pkg/plan", "pkg/providers",
-			"pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle",
+			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/controlplanes", "pkg/importer", "pkg/management", "pkg/management/conversion", "pkg/observe", "pkg/management/topology", "pkg/manifests", "pkg/owners", "pkg/plan", "pkg/providers",
+			"pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle", "pkg/yamledit",
 		},
 		"pkg/logs":       {"pkg/output"},
-		"pkg/management": {"pkg/api/v1alpha1", "pkg/changes", "pkg/observe", "pkg/management/topology", "pkg/plan", "pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
-		"pkg/observe":    {"pkg/api/v1alpha1", "pkg/state"},
+		"pkg/management": {"pkg/api/v1alpha1", "pkg/changes", "pkg/controlplanes", "pkg/observe", "pkg/owners", "pkg/management/topology", "pkg/plan", "pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/versionsbundle"},
+		"pkg/observe":    {"pkg/api/v1alpha1", "pkg/controlplanes", "pkg/owners", "pkg/state"},
 		// Apart from pkg/management, since it writes nothing and reaches nothing.
-		"pkg/management/topology": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/upgradepath"},
-		"pkg/manifests":           {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/templater", "pkg/versionsbundle"},
-		"pkg/output":              {"pkg/api/v1alpha1"},
-		"pkg/plan":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/skew", "pkg/state", "pkg/upgradepath"},
-		"pkg/providers":           {"config", "pkg/api/v1alpha1", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/versionsbundle"},
-		"pkg/rbac":                {"config", "pkg/templater"},
-		"pkg/settings":            nil,
-		"pkg/skew":                {"pkg/api/v1alpha1"},
-		"pkg/engine":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
+		"pkg/management/conversion": nil,
+		"pkg/management/topology":   {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/upgradepath"},
+		"pkg/controlplanes":         {"config", "pkg/api/v1alpha1", "pkg/strictyaml"},
+		"pkg/manifests":             {"config", "pkg/api/v1alpha1", "pkg/changes", "pkg/providers", "pkg/templater", "pkg/versionsbundle"},
+		"pkg/output":                {"pkg/api/v1alpha1"},
+		"pkg/owners":                {"pkg/api/v1alpha1"},
+		"pkg/plan":                  {"pkg/api/v1alpha1", "pkg/changes", "pkg/skew", "pkg/state", "pkg/upgradepath"},
+		"pkg/providers":             {"config", "pkg/api/v1alpha1", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/versionsbundle"},
+		"pkg/rbac":                  {"config", "pkg/templater"},
+		"pkg/settings":              nil,
+		"pkg/skew":                  {"pkg/api/v1alpha1"},
+		"pkg/engine":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		// What tests carry out plans against.
 		"pkg/engine/enginetest": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/state"},
 		"pkg/runtimeextension":  {"pkg/api/v1alpha1", "pkg/providers", "pkg/state", "pkg/upgradeplan", "pkg/versionsbundle"},
@@ -72,7 +81,8 @@ func allowed() map[string][]string {
 		"pkg/upgradeplan":       {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml", "pkg/upgradepath"},
 		"pkg/usage":             nil,
 		"pkg/validations":       {"pkg/api/v1alpha1", "pkg/plan", "pkg/providers", "pkg/skew", "pkg/strictyaml", "pkg/versionsbundle"},
-		"pkg/versionsbundle":    {"pkg/api/v1alpha1", "pkg/strictyaml"},
+		"pkg/versionsbundle":    {"pkg/api/v1alpha1", "pkg/skew", "pkg/strictyaml"},
+		"pkg/yamledit":          nil,
 		"pkg/view":              {"pkg/api/v1alpha1", "pkg/changes", "pkg/embedded", "pkg/explain", "pkg/plan", "pkg/engine", "pkg/state", "pkg/versionsbundle"},
 	}
 }
@@ -88,7 +98,7 @@ func command(p listed) bool { return below(p.name(), []string{"pkg/cmd"}) }
 // effectful are the packages below pkg that touch the world. All others take
 // values and return values.
 func effectful() []string {
-	return []string{"pkg/connection", "pkg/embedded", "pkg/files", "pkg/input", "pkg/logs", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/settings", "pkg/terminal"}
+	return []string{"pkg/connection", "pkg/embedded", "pkg/embedded/containerengine", "pkg/files", "pkg/input", "pkg/logs", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/settings", "pkg/terminal"}
 }
 
 // clients are what only pkg/management and pkg/observe, and the commands, talk to an API server

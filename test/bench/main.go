@@ -70,7 +70,7 @@ func run(ctx context.Context, only []string) (err error) {
 		name    string
 		measure func(context.Context) error
 	}{
-		{"version", b.version}, {"validate", b.validate}, {"manifests", b.manifests}, {"start", b.start}, {"create", b.create}, {"plan", b.plan}, {"upgrade", b.upgrade}, {"extension", b.extension},
+		{"version", b.version}, {"validate", b.validate}, {"manifests", b.manifests}, {"start", b.start}, {"create", b.create}, {"plan", b.plan}, {"upgrade", b.upgrade}, {"extension", b.extension}, {"fleet", b.fleet},
 	} {
 		if len(only) > 0 && !slices.Contains(only, m.name) {
 			continue

@@ -75,9 +75,9 @@ MachineDeployment/applied-md-1
  1. md-0           scaled              1 machine added
       replaces no machine; started at once, concurrent with the other steps
  2. control plane  v1.34.4 -> v1.35.4  1 machine replaced
-      the version that the spec asks for
+      the version that is asked for
  3. md-0           v1.34.4 -> v1.35.4  2 machines replaced
-      the version that the spec asks for
+      the version that is asked for
  4. md-1           removed             1 machine removed
       no longer in the spec
 In all: 1 control plane machine and 2 worker machines replaced; 1 worker machine added; 1 worker machine removed.

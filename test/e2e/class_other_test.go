@@ -99,6 +99,16 @@ func TestOtherControlPlaneProvider(t *testing.T) {
 // ends it and tells the versions that were asked for.
 func provideHosted(t *testing.T, namespace string) func() []string {
 	t.Helper()
+	kind := schema.GroupVersionKind{Group: "controlplane.example.org", Version: "v1", Kind: "HostedControlPlane"}
+	return provide(t, namespace, kind, func(ctx context.Context, c client.Client, object *unstructured.Unstructured) []string {
+		return provideOnce(ctx, c, object, "")
+	})
+}
+
+// provide has once take each control plane of a kind on, by what it is told of them, until
+// the function is called that it returns; that tells what once returned.
+func provide(t *testing.T, namespace string, kind schema.GroupVersionKind, once func(context.Context, client.Client, *unstructured.Unstructured) []string) func() []string {
+	t.Helper()
 	config, err := configOf(shared)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +118,7 @@ func provideHosted(t *testing.T, namespace string) func() []string {
 		t.Fatal(err)
 	}
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "controlplane.example.org", Version: "v1", Kind: "HostedControlPlaneList"})
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	ctx, stop := context.WithCancel(t.Context())
 	events, err := c.Watch(ctx, list, client.InNamespace(namespace))
 	if err != nil {
@@ -122,7 +132,7 @@ func provideHosted(t *testing.T, namespace string) func() []string {
 			if !ok || object.GetDeletionTimestamp() != nil {
 				continue
 			}
-			asked = append(asked, provideOnce(ctx, c, object)...)
+			asked = append(asked, once(ctx, c, object)...)
 		}
 		ended <- asked
 	}()
@@ -134,24 +144,26 @@ func provideHosted(t *testing.T, namespace string) func() []string {
 }
 
 // provideOnce takes a control plane on by one status, and returns the version
-// where it is one that was not asked for before.
-func provideOnce(ctx context.Context, c client.Client, object *unstructured.Unstructured) []string {
-	wanted, _, _ := unstructured.NestedString(object.Object, "spec", "version")
+// where it is one that was not asked for before. The provider adds a build to versions.
+func provideOnce(ctx context.Context, c client.Client, object *unstructured.Unstructured, build string) []string {
+	asks, _, _ := unstructured.NestedString(object.Object, "spec", "version")
 	begun, _, _ := unstructured.NestedString(object.Object, "status", "begun")
 	running, _, _ := unstructured.NestedString(object.Object, "status", "version")
-	if wanted == "" || running == wanted && begun == wanted {
+	wanted := asks + build
+	if asks == "" || running == wanted && begun == wanted {
 		return nil
 	}
 	var asked []string
 	status := map[string]any{
 		"begun": wanted, "version": running, "externalManagedControlPlane": true, "observedGeneration": object.GetGeneration(),
+		"ready": true, "initialized": true, // of the contract v1beta1
 		"initialization": map[string]any{"controlPlaneInitialized": true},
 		"conditions":     []any{map[string]any{"type": "Available", "status": "True", "reason": "Available", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}},
 	}
 	if begun == wanted {
 		status["version"] = wanted
 	} else {
-		asked = []string{wanted}
+		asked = []string{asks}
 		if running == "" {
 			status["version"] = wanted
 		}

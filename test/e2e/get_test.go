@@ -72,8 +72,8 @@ func listedClusters(t *testing.T, namespace string) {
 	if namespaces := cli(t, 0, "__complete", "get", "clusters", "-n", "").stdout; !strings.Contains(namespaces, "default\n") || !strings.Contains(namespaces, "\n"+namespace+"\n") {
 		t.Errorf("completions of namespaces: %s", namespaces)
 	}
-	wide := regexp.MustCompile(`^NAMESPACE +NAME +PHASE +VERSION +CONTROL PLANE +WORKERS +PINNED OR BEHIND +AGE +OLDEST WORKER +CLASS +WAITING FOR
-get-clusters +first +Provisioned +v1\.34\.4 +1/1 +1/1 +md-0 v1\.33\.13 +\S+ +v1\.33\.13 +- +-\n$`)
+	wide := regexp.MustCompile(`^NAMESPACE +NAME +PHASE +VERSION +CONTROL PLANE +WORKERS +PINNED OR BEHIND +AGE +OLDEST WORKER +CLASS +OWNER +WAITING FOR
+get-clusters +first +Provisioned +v1\.34\.4 +1/1 +1/1 +md-0 v1\.33\.13 +\S+ +v1\.33\.13 +- +clusterctl-x +-\n$`)
 	if r := cli(t, 0, "get", "cluster", "first", "-n", namespace, "-o", "wide"); !wide.MatchString(r.stdout) {
 		t.Errorf("get cluster -o wide does not match %s:\n%s", wide, r.stdout)
 	}

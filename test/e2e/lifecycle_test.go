@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/test/observer"
 )
 
 // machine is what a person looks at in 'kubectl get machines'.
@@ -23,15 +23,11 @@ func machines(t *testing.T, instance, namespace, cluster string) []machine {
 	t.Helper()
 	var all []machine
 	for _, m := range list[clusterv1.Machine](t, instance, namespace, "machines", clusterv1.ClusterNameLabel+"="+cluster) {
-		owner := m.Labels[v1alpha1.WorkerNodeGroupLabel]
-		if _, ok := m.Labels[clusterv1.MachineControlPlaneLabel]; ok {
-			owner = "control-plane"
-		}
 		kubelet := ""
 		if m.Status.NodeInfo != nil {
 			kubelet = m.Status.NodeInfo.KubeletVersion
 		}
-		all = append(all, machine{owner, m.Status.Phase, m.Spec.Version, kubelet})
+		all = append(all, machine{observer.PartOf(m), m.Status.Phase, m.Spec.Version, kubelet})
 	}
 	slices.SortFunc(all, func(a, b machine) int { return strings.Compare(a.Owner, b.Owner) })
 	return all

@@ -64,7 +64,8 @@ func clouds() map[string]cloud {
 }
 
 // TestProviderLives has the schemas and webhooks of AWS and GCP check what their providers
-// write, and takes a cluster of each through its life, with simulated machines.
+// write, and takes a cluster of each through its life, with simulated machines, and one that AWS's
+// template makes from its import to its upgrade.
 func TestProviderLives(t *testing.T) {
 	t.Parallel()
 	const instance = "provider-lives"
@@ -75,6 +76,10 @@ func TestProviderLives(t *testing.T) {
 	}
 	startSimulator(t, instance, played...)
 	newNamespace(t, instance, "fleet") // that of the golden file
+	t.Run("imported", func(t *testing.T) {
+		t.Parallel()
+		assertImported(t, instance, newNamespace(t, instance, "imported"))
+	})
 	t.Run("refused", func(t *testing.T) { assertAWSRefuses(t, instance) })
 	for name, c := range clouds() {
 		t.Run(name, func(t *testing.T) {

@@ -262,7 +262,8 @@ func TestUpgradeDisturbed(t *testing.T) {
 
 	const moved = "error: cluster disturbed/disturbed has changed since the plan was made; run the same command again: it plans from where the cluster is\n"
 	ends("md-0 from v1.34.2 to v1.34.4", func() { setVersion("v1.34.1") },
-		moved+"  MachineDeployment/disturbed-md-0 was changed by someone else: its version is v1.34.1, and the plan has v1.34.4\n")
+		moved+"  MachineDeployment/disturbed-md-0 was changed by someone else: its version is v1.34.1, and the plan has v1.34.4\n"+
+			"  MachineDeployment/disturbed-md-0 was changed by \"kubectl-patch\"\n")
 	setVersion("v1.34.2")
 	atRest("v1.34.2", 1)
 	r := cli(t, 4, upgrade...)

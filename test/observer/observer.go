@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -166,7 +167,12 @@ func PartOf(m clusterv1.Machine) string {
 	if _, ok := m.Labels[clusterv1.MachineControlPlaneLabel]; ok {
 		return ControlPlane
 	}
-	return m.Labels[v1alpha1.WorkerNodeGroupLabel]
+	for _, label := range []string{v1alpha1.WorkerNodeGroupLabel, clusterv1.ClusterTopologyMachineDeploymentNameLabel} {
+		if group := m.Labels[label]; group != "" {
+			return group
+		}
+	}
+	return strings.TrimPrefix(m.Labels[clusterv1.MachineDeploymentNameLabel], m.Spec.ClusterName+"-")
 }
 
 // skew compares every worker with every machine of the control plane, each with

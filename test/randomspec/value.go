@@ -241,7 +241,21 @@ func (d *draw) open(path string) any {
 	if strings.HasSuffix(path, ".kubeadmConfigSpec") {
 		return d.kubeadm()
 	}
+	for field, fragment := range fragments() {
+		if strings.HasSuffix(path, field) {
+			return fragment
+		}
+	}
 	return d.anything(2)
+}
+
+// fragments are what fields may have that are merged into specs of Cluster API's types.
+func fragments() map[string]map[string]any {
+	return map[string]map[string]any{
+		".controlPlane.spec":      {"remediation": map[string]any{"maxRetry": int64(5)}},
+		".machineDeployment.spec": {"deletion": map[string]any{"order": "Newest"}},
+		"spec.cluster.spec":       {"availabilityGates": []any{map[string]any{"conditionType": "Tested"}}},
+	}
 }
 
 func (d *draw) anything(depth int) map[string]any {

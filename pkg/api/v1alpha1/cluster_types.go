@@ -50,8 +50,9 @@ type ClusterSpec struct {
 	// an infrastructure provider. It is required, but for a clusterClass that is not
 	// one of clusterctl-x.
 	DatacenterRef Ref `json:"datacenterRef,omitzero"`
-	// ClusterNetwork holds the networks of pods and services.
-	ClusterNetwork ClusterNetwork `json:"clusterNetwork"`
+	// ClusterNetwork holds the networks of pods and services. A cluster with a class of
+	// your own may leave it out.
+	ClusterNetwork ClusterNetwork `json:"clusterNetwork,omitzero"`
 	// ExternalEtcdConfiguration asks for etcd outside of the control plane's machines.
 	ExternalEtcdConfiguration *ExternalEtcdConfiguration `json:"externalEtcdConfiguration,omitempty"`
 	// IdentityProviderRefs name documents of kind OIDCConfig or AWSIamConfig, at

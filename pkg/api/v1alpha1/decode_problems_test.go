@@ -32,8 +32,8 @@ func TestDecodeReportsAllProblems(t *testing.T) {
 		"unknown field": {with("metadata:\n", "metadata:\n  color: red\n"), []string{
 			"cluster.yaml:4: metadata.color: Forbidden: unknown field; there are name, namespace",
 		}},
-		"unknown field where there are none": {with("InMemoryDatacenterConfig", "DockerDatacenterConfig") + dockerDocument + "spec:\n  image: x\n", []string{
-			"cluster.yaml:21: spec.image: Forbidden: unknown field; there are none here: remove it",
+		"unknown field where there are none": {with("  clusterNetwork:\n", "  clusterNetwork:\n    cniConfig: {kindnetd: {mtu: 1}}\n"), []string{
+			"cluster.yaml:8: spec.clusterNetwork.cniConfig.kindnetd.mtu: Forbidden: unknown field; there are none here: remove it",
 		}},
 		"unknown field without value": {with("metadata:\n", "metadata:\n  color:\n"), []string{
 			"cluster.yaml:4: metadata.color: Forbidden: unknown field; there are name, namespace",

@@ -80,7 +80,7 @@ func decodeMinimal(change func(*decoded)) decoded {
 
 // docker is a document of provider docker.
 func docker(apiVersion, name string) *v1alpha1.InfrastructureConfig {
-	return &v1alpha1.InfrastructureConfig{APIVersion: apiVersion, Kind: "DockerDatacenterConfig", Metadata: v1alpha1.Meta{Name: name}, Spec: map[string]any{}, Complete: map[string]any{}}
+	return &v1alpha1.InfrastructureConfig{APIVersion: apiVersion, Kind: "DockerDatacenterConfig", Metadata: v1alpha1.Meta{Name: name}, Spec: map[string]any{}, Complete: map[string]any{"mountDockerSocket": false}}
 }
 
 func kubernetesVersion(text string) v1alpha1.KubernetesVersion {

@@ -19,6 +19,9 @@ type ControlPlaneConfiguration struct {
 	// MachineGroupRef names the document that describes the machines, with providers
 	// that have such documents.
 	MachineGroupRef *Ref `json:"machineGroupRef,omitempty"`
+	// ResourceName is the name of the KubeadmControlPlane, for a cluster that others made.
+	// Defaults to the name of the cluster. It cannot be changed.
+	ResourceName string `json:"resourceName,omitempty"`
 	// Endpoint is where the API server is reached, with providers that leave that to the
 	// spec. It cannot be changed.
 	Endpoint *Endpoint `json:"endpoint,omitempty"`
@@ -108,6 +111,9 @@ type WorkerNodeGroupConfiguration struct {
 	// MachineGroupRef names the document that describes the machines, with providers
 	// that have such documents.
 	MachineGroupRef *Ref `json:"machineGroupRef,omitempty"`
+	// ResourceName is the name of the MachineDeployment, for a group that others made.
+	// Defaults to the names of cluster and group with a dash between them. It cannot be changed.
+	ResourceName string `json:"resourceName,omitempty"`
 	// Labels of the nodes. Those in node-role.kubernetes.io,
 	// node-restriction.kubernetes.io and node.cluster.x-k8s.io change in place;
 	// a change of others replaces machines.
@@ -152,6 +158,17 @@ func (g WorkerNodeGroupConfiguration) Pinned() bool { return g.KubernetesVersion
 // WorkerClass is the class of the group, after defaulting.
 func (g WorkerNodeGroupConfiguration) WorkerClass() string {
 	return cmp.Or(g.Class, DefaultWorkerClass)
+}
+
+// ObjectName is the name of the MachineDeployment of the group in a cluster, after
+// defaulting.
+func (g WorkerNodeGroupConfiguration) ObjectName(cluster string) string {
+	return cmp.Or(g.ResourceName, cluster+"-"+g.Name)
+}
+
+// ObjectName is the name of the object of the control plane of a cluster, after defaulting.
+func (c ControlPlaneConfiguration) ObjectName(cluster string) string {
+	return cmp.Or(c.ResourceName, cluster)
 }
 
 // Replicas is the number of machines of the group, after defaulting; of an

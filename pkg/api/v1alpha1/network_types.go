@@ -2,10 +2,10 @@ package v1alpha1
 
 // ClusterNetwork holds the cluster's networks.
 type ClusterNetwork struct {
-	// Pods has the one network of pods.
-	Pods Network `json:"pods"`
-	// Services has the one network of services.
-	Services Network `json:"services"`
+	// Pods has the network of pods.
+	Pods Network `json:"pods,omitzero"`
+	// Services has the network of services.
+	Services Network `json:"services,omitzero"`
 	// CNI is the old way to name the network plugin: cilium or kindnetd. Use
 	// cniConfig.
 	CNI string `json:"cni,omitempty" jsonschema:"enum=cilium,enum=kindnetd"`
@@ -20,8 +20,17 @@ type ClusterNetwork struct {
 
 // Network is a list of address ranges.
 type Network struct {
-	// CIDRBlocks lists one range in CIDR notation.
-	CIDRBlocks []string `json:"cidrBlocks" jsonschema:"minItems=1,maxItems=1"`
+	// CIDRBlocks lists one range in CIDR notation. With a class of your own it may list
+	// two, of both IP versions.
+	CIDRBlocks []string `json:"cidrBlocks" jsonschema:"minItems=1,maxItems=2"`
+}
+
+// Block returns the first range; it is empty where there is none.
+func (n Network) Block() string {
+	if len(n.CIDRBlocks) == 0 {
+		return ""
+	}
+	return n.CIDRBlocks[0]
 }
 
 // DNS is how nodes find names.

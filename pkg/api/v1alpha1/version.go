@@ -18,7 +18,17 @@ type Version struct {
 	major, minor, patch uint64
 	pre                 string // dot-separated identifiers, without the hyphen
 	build               string // dot-separated identifiers, without the plus
+	anyPatch            bool   // of a minor that stands for any patch of it
 }
+
+// MinorVersion returns the version of a control plane whose provider chooses the patch of a
+// minor. No patch of the minor is newer.
+func MinorVersion(minor Minor) Version {
+	return Version{major: minor.Major, minor: minor.Minor, anyPatch: true}
+}
+
+// FirstPatch returns the first release of a minor.
+func FirstPatch(minor Minor) Version { return Version{major: minor.Major, minor: minor.Minor} }
 
 // ParseVersion reads an exact version, with or without the leading v.
 func ParseVersion(text string) (Version, error) {
@@ -45,10 +55,14 @@ func MustParseVersion(text string) Version {
 	return v
 }
 
-// String is the version as Cluster API writes it: v1.34.2. It is empty for no version.
+// String is the version as Cluster API writes it: v1.34.2; as v1.34 where the provider
+// chooses the patch. It is empty for no version.
 func (v Version) String() string {
 	if v.IsZero() {
 		return ""
+	}
+	if v.anyPatch {
+		return "v" + v.Minor().String()
 	}
 	text := fmt.Sprintf("v%d.%d.%d", v.major, v.minor, v.patch)
 	if v.pre != "" {
@@ -68,6 +82,30 @@ func (v Version) IsZero() bool {
 // Minor is the minor that the version is a patch of.
 func (v Version) Minor() Minor { return Minor{Major: v.major, Minor: v.minor} }
 
+// AnyPatch reports whether the provider chooses the patch, so that the version is a minor.
+func (v Version) AnyPatch() bool { return v.anyPatch }
+
+// Build is what providers add to a version of Kubernetes, without the plus; empty where they
+// add nothing.
+func (v Version) Build() string { return v.build }
+
+// Completed returns the wanted version where this one is the same but for the build, and
+// one of the two leaves out the other's build or the end of it: providers complete versions
+// that users write, and some kubelets leave out a part.
+func (v Version) Completed(wanted Version) Version {
+	full := v
+	full.build = wanted.build
+	if full == wanted && (startsWith(wanted.build, v.build) || startsWith(v.build, wanted.build)) {
+		return wanted
+	}
+	return v
+}
+
+// startsWith reports whether a build begins with the identifiers of another one.
+func startsWith(build, start string) bool {
+	return start == "" || strings.HasPrefix(build+".", start+".")
+}
+
 // IsPreRelease reports whether this is a version that comes before a release,
 // such as v1.36.0-rc.1.
 func (v Version) IsPreRelease() bool { return v.pre != "" }
@@ -81,11 +119,23 @@ func (v Version) IsPreRelease() bool { return v.pre != "" }
 func (v Version) Compare(other Version) int {
 	return cmp.Or(
 		v.Minor().Compare(other.Minor()),
+		compareBool(v.anyPatch, other.anyPatch),
 		cmp.Compare(v.patch, other.patch),
 		v.comparePreRelease(other),
 		slices.CompareFunc(v.buildIdentifiers(), other.buildIdentifiers(), buildIdentifier.compare),
 		strings.Compare(v.build, other.build),
 	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
 }
 
 func (v Version) comparePreRelease(other Version) int {
@@ -143,8 +193,12 @@ func (v Version) After(other Version) bool { return v.Compare(other) > 0 }
 // MarshalText writes the version as String does.
 func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads an exact version.
+// UnmarshalText reads what MarshalText writes.
 func (v *Version) UnmarshalText(text []byte) (err error) {
+	if minor, err := ParseMinor(string(text)); err == nil {
+		*v = MinorVersion(minor)
+		return nil
+	}
 	*v, err = ParseVersion(string(text))
 	return err
 }
@@ -204,6 +258,9 @@ func ParseKubernetesVersion(text string) (KubernetesVersion, error) {
 	}
 	return KubernetesVersion{minor: exact.Minor(), exact: exact}, nil
 }
+
+// ExactVersion is what a user writes who means a version.
+func ExactVersion(v Version) KubernetesVersion { return KubernetesVersion{minor: v.Minor(), exact: v} }
 
 // Minor is the minor that is meant.
 func (k KubernetesVersion) Minor() Minor { return k.minor }

@@ -100,7 +100,8 @@ func TestVersionsAsText(t *testing.T) {
 	tests := map[string]struct{ text, want, err string }{
 		"all":                     {`{"version":"1.34.2+a","minor":"v1.33","kubernetesVersion":"1.30"}`, `{"version":"v1.34.2+a","minor":"1.33","kubernetesVersion":"1.30"}`, ""},
 		"none":                    {`{}`, `{}`, ""},
-		"no version":              {`{"version":"1.34"}`, `{}`, `"1.34" is not a version of Kubernetes such as v1.34.2`},
+		"any patch":               {`{"version":"1.34"}`, `{"version":"v1.34"}`, ""},
+		"no version":              {`{"version":"1.34.x"}`, `{}`, `"1.34.x" is not a version of Kubernetes such as v1.34.2`},
 		"pre-release":             {`{"version":"1.34.0-rc.1","kubernetesVersion":"1.34.0-rc.1"}`, `{"version":"v1.34.0-rc.1","kubernetesVersion":"v1.34.0-rc.1"}`, ""},
 		"no minor":                {`{"minor":"1.34.2"}`, `{}`, `"1.34.2" is not a minor version of Kubernetes such as 1.34`},
 		"minor beyond the number": {`{"minor":"1.99999999999999999999"}`, `{}`, `"1.99999999999999999999" is not a minor version of Kubernetes such as 1.34`},
@@ -122,6 +123,44 @@ func TestVersionsAsText(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, string(written)); diff != "" {
 				t.Errorf("written again (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMinorVersion: a minor that stands for any patch is newer than each of them.
+func TestMinorVersion(t *testing.T) {
+	t.Parallel()
+	minor := v1alpha1.MinorVersion(v1alpha1.Minor{Major: 1, Minor: 34})
+	got := map[string]int{}
+	for _, text := range []string{"v1.33.9", "v1.34.0", "v1.34.99+a", "v1.35.0-alpha.0"} {
+		got[text] = minor.Compare(v1alpha1.MustParseVersion(text))
+	}
+	if diff := cmp.Diff(map[string]int{"v1.33.9": 1, "v1.34.0": 1, "v1.34.99+a": 1, "v1.35.0-alpha.0": -1}, got); diff != "" {
+		t.Errorf("%s compared with (-want +got):\n%s", minor, diff)
+	}
+	if minor.Compare(minor) != 0 || !minor.AnyPatch() || v1alpha1.MustParseVersion("v1.34.0").AnyPatch() {
+		t.Error("a minor is itself, and no patch")
+	}
+}
+
+func TestCompleted(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ version, wanted, want string }{
+		"the same":         {"v1.34.2+k0s.0", "v1.34.2+k0s.0", "v1.34.2+k0s.0"},
+		"a part":           {"v1.34.2+k0s", "v1.34.2+k0s.0", "v1.34.2+k0s.0"},
+		"no build":         {"v1.34.2", "v1.34.2+k0s.0", "v1.34.2+k0s.0"},
+		"none is wanted":   {"v1.34.2+k0s.0", "v1.34.2", "v1.34.2"},
+		"another build":    {"v1.34.2+rke2r1", "v1.34.2+rke2r10", "v1.34.2+rke2r1"},
+		"another patch":    {"v1.34.1+k0s", "v1.34.2+k0s.0", "v1.34.1+k0s"},
+		"a pre-release of": {"v1.34.2-rc.1", "v1.34.2+k0s.0", "v1.34.2-rc.1"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := v1alpha1.MustParseVersion(test.version).Completed(v1alpha1.MustParseVersion(test.wanted))
+			if diff := cmp.Diff(test.want, got.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

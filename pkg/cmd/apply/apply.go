@@ -76,21 +76,14 @@ func (c *command) read(files []string) ([]lifecycle.Spec, error) {
 
 // apply creates the cluster that a spec describes, or upgrades it.
 func (c *command) apply(ctx context.Context, service *lifecycle.Service, spec lifecycle.Spec) error {
-	exists, err := service.Exists(ctx, spec)
+	applied, err := service.PlanApply(ctx, spec)
 	if err != nil {
 		return err
 	}
-	if exists {
-		u, err := service.PlanUpgrade(ctx, spec, lifecycle.UpgradeOptions{})
-		if err != nil {
-			return err
-		}
-		return upgrade.Run(ctx, c.App, service, u, c.Options)
+	if applied.Upgrade != nil {
+		return upgrade.Run(ctx, c.App, service, *applied.Upgrade, c.Options)
 	}
-	n, err := service.PlanCreation(ctx, spec)
-	if err != nil {
-		return err
-	}
+	n := *applied.Creation
 	if c.ShowsPlans(c.Interactive) {
 		if err := c.Style(c.Err).Creation(c.Err, n.Key.String(), n.Config().Cluster, n.Versions()); err != nil {
 			return err

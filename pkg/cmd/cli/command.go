@@ -2,26 +2,17 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
 )
-
-// NoArgs refuses all arguments.
-func NoArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage.Errorf("'%s' takes no arguments but got %q", cmd.CommandPath(), args[0])
-	}
-	return nil
-}
 
 // OneName demands the name of a cluster.
 func OneName(cmd *cobra.Command, args []string) error {
@@ -33,7 +24,7 @@ func OneName(cmd *cobra.Command, args []string) error {
 
 // Command returns a command without arguments.
 func Command(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: NoArgs, RunE: run}
+	return &cobra.Command{Use: use, Short: short, Args: commandline.NoArgs, RunE: run}
 }
 
 // ClusterCommand returns a command about one cluster, which its argument names.
@@ -57,79 +48,18 @@ func (a *App) ClusterCommand(short string, connect func(context.Context) (*lifec
 func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	group := &cobra.Command{Use: use, Short: short}
 	group.AddCommand(commands...)
-	HoldOthers(group)
+	commandline.HoldOthers(group)
 	return group
 }
 
-// HoldOthers makes cmd a command that only holds others.
-func HoldOthers(cmd *cobra.Command) {
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) > 0:
-			return UnknownCommand(cmd, args[0])
-		case !cmd.HasParent():
-			return cmd.Help()
-		default:
-			return usage.Errorf("'%s' needs one of: %s; see '%s --help'", cmd.CommandPath(), strings.Join(names(cmd), ", "), cmd.CommandPath())
-		}
-	}
-}
-
-// UnknownCommand says that cmd holds no command of that name, and which it holds.
-func UnknownCommand(cmd *cobra.Command, name string) error {
-	if name == "scale" && !cmd.HasParent() {
-		return usage.Errorf("'%s scale' does not exist: the numbers of machines are in the file of the cluster; change count there, and run '%s apply -f FILE'", cmd.CommandPath(), cmd.CommandPath())
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
-		return usage.Errorf("'%s %s' does not exist; did you mean %s?", cmd.CommandPath(), name, strings.Join(similar, " or "))
-	}
-	return usage.Errorf("'%s %s' does not exist; there are: %s", cmd.CommandPath(), name, strings.Join(names(cmd), ", "))
-}
-
-func names(cmd *cobra.Command) []string {
-	var all []string
-	for _, child := range cmd.Commands() {
-		all = append(all, child.Name())
-	}
-	slices.Sort(all)
-	return all
-}
-
-// fileFlag is the value of -f of a command that reads one file.
-type fileFlag struct {
-	file *string
-	more []string
-}
-
-func (f *fileFlag) String() string { return *f.file }
-
-// Type is what help calls the value.
-func (f *fileFlag) Type() string { return "string" }
-
-// Set takes the first file. CheckFile refuses another one: for completions the command line
-// is parsed twice.
-func (f *fileFlag) Set(file string) error {
-	if *f.file != "" {
-		f.more = append(f.more, file)
-		return nil
-	}
-	*f.file = file
-	return nil
-}
-
-// filenameFlag is the flag that names files.
-const filenameFlag = "filename"
-
 // AddFile adds the flag -f to a command.
 func AddFile(cmd *cobra.Command, file *string, usage string) {
-	cmd.Flags().VarP(&fileFlag{file: file}, filenameFlag, "f", usage)
+	commandline.AddFile(cmd, file, usage)
 }
 
 // AddFiles adds the flag -f of a command that takes several files.
 func AddFiles(cmd *cobra.Command, files *[]string) {
-	cmd.Flags().StringArrayVarP(files, filenameFlag, "f", nil, "file that describes a cluster, or a directory of such files; - is standard input; may be repeated")
+	cmd.Flags().StringArrayVarP(files, commandline.Filename, "f", nil, "file that describes a cluster, or a directory of such files; - is standard input; may be repeated")
 }
 
 // ValidSpec reads the file of -f, which must describe a valid new cluster.
@@ -154,18 +84,6 @@ func (a *App) SayReferences(config *v1alpha1.Config) error {
 		a.Say("needs %s", reference)
 	}
 	return err
-}
-
-// CheckFile refuses a second file of a command that reads one.
-func CheckFile(cmd *cobra.Command) error {
-	flag := cmd.Flag(filenameFlag)
-	if flag == nil {
-		return nil
-	}
-	if file, ok := flag.Value.(*fileFlag); ok && len(file.more) > 0 {
-		return usage.Errorf("-f names %q and %q; '%s' reads one file", *file.file, file.more[0], cmd.CommandPath())
-	}
-	return nil
 }
 
 // AddTakeOver adds the flag --take-over to a command.

@@ -51,7 +51,8 @@ func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*li
 		return nil, err
 	}
 	return lifecycle.New(c.Client, lifecycle.Options{
-		Bundles: bundles, Providers: known, Command: a.command, Namespace: c.Namespace, Certificates: c.Certificates, Warn: a.WarnText,
+		Bundles: bundles, Providers: known, Command: a.command, Namespace: c.Namespace, Certificates: c.Certificates,
+		PrepareContainers: c.PrepareContainers, Warn: a.WarnText,
 		Waiting: func(holding management.HeldLock) {
 			a.Say("%s holds %s; waiting to see whether it is still running", holding.Holder, holding.What())
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -18,18 +19,24 @@ import (
 type manifestsOptions struct {
 	*cli.App
 	plan.Flags
-	step      int
-	directory string
+	step          int
+	directory, to string
 }
 
 func ofCluster(a *cli.App) *cobra.Command {
 	o := manifestsOptions{App: a}
-	cmd := cli.Command("manifests -f FILE", "Write exactly what 'create cluster' applies, or what one step of an upgrade does", func(cmd *cobra.Command, _ []string) error {
-		if err := o.Check(); err != nil {
+	cmd := cli.Command("manifests -f FILE | manifests NAME", "Write exactly what 'create cluster' applies, or what one step of an upgrade does", func(cmd *cobra.Command, args []string) error {
+		if err := o.Without(nil, args); err != nil {
 			return err
+		}
+		if o.Name != "" {
+			return a.Within(0, func(ctx context.Context, _ []string) error { return o.edit(ctx) })(cmd, args)
 		}
 		if (o.From != "") != cmd.Flags().Changed("step") {
 			return usage.Errorf("--from and --step must be set together: the file that describes the current cluster, and a step of the upgrade from there")
+		}
+		if o.to != "" {
+			return o.edit(cmd.Context())
 		}
 		objects, err := o.objects(cmd.Context())
 		if err != nil {
@@ -38,10 +45,28 @@ func ofCluster(a *cli.App) *cobra.Command {
 		return writeManifests(a, o.directory, objects)
 	})
 	o.AddTo(cmd)
+	o.AddVersions(a, cmd)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: write the objects after a step of the upgrade from there")
 	cmd.Flags().IntVar(&o.step, "step", 0, "step of the upgrade, as numbered by 'plan upgrade'; 0 is the changes that wait for no step")
+	cmd.Flags().StringVar(&o.to, "to", "", "directory with the manifests of the cluster: change what the step changes in their files, and nothing else")
 	addOutputDir(a, cmd, &o.directory)
 	return cmd
+}
+
+// edit changes the files of a directory as a step of an upgrade does.
+func (o *manifestsOptions) edit(ctx context.Context) error {
+	if o.to == "" || o.directory != "" || (o.From == "") == (o.Name == "") || o.Name != "" && o.File != "" {
+		return usage.Errorf("--to and --step take the step of an upgrade and change files: name the cluster and its --kubernetes-version, or the files of -f and --from, and leave --output-dir out")
+	}
+	u, err := o.planned(ctx)
+	if err != nil {
+		return err
+	}
+	changed, err := files.Edit(o.to, func(texts map[string][]byte) (map[string][]byte, error) { return u.Edited(o.step, texts) })
+	if err != nil {
+		return fmt.Errorf("changing the files of %s: %w", o.to, err)
+	}
+	return o.Result("%s", view.Edited(o.to, changed))
 }
 
 // objects are those of the cluster that a file describes, or of a step
@@ -66,12 +91,25 @@ func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, err
 // objectsOfStep are the complete manifests of a cluster at the end of a step
 // of the plan from one file to another.
 func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Object, error) {
-	u, err := o.Between(ctx, o.App)
+	u, err := o.planned(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if steps := len(u.Plan.Steps); o.step < 0 || o.step > steps {
-		return nil, usage.Errorf("--step must be from 0 to %d, the number of steps of this plan; 'plan upgrade -f %s --from %s' shows them", steps, o.File, o.From)
+	return u.Manifests(o.step)
+}
+
+// planned is the upgrade from one file to another, or of a live cluster, which has the step.
+func (o *manifestsOptions) planned(ctx context.Context) (u lifecycle.Upgrade, err error) {
+	if o.Name != "" {
+		_, u, err = o.Change(ctx, o.App)
+	} else {
+		u, err = o.Between(ctx, o.App)
+	}
+	if err != nil {
+		return u, err
+	}
+	if err := u.CheckStep(o.step); err != nil {
+		return u, usage.Errorf("--step %w; 'plan upgrade -f %s --from %s' shows them", err, o.File, o.From)
 	}
 	if o.step > 0 {
 		o.Say("step %d of %d: %s", o.step, len(u.Plan.Steps), u.Plan.Steps[o.step-1])
@@ -79,7 +117,7 @@ func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Objec
 			o.Say("delete %s: 'kubectl apply' does not", object)
 		}
 	}
-	return u.Manifests(o.step)
+	return u, nil
 }
 
 // addOutputDir adds the flags that say where manifests are written to.

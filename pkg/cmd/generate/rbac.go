@@ -1,13 +1,9 @@
 package generate
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
-	"github.com/clusterctl-x/clusterctl-x/pkg/input"
-	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
 )
 
@@ -26,7 +22,7 @@ func roles(a *cli.App) *cobra.Command {
 }
 
 func (o *rolesOptions) run() error {
-	kinds, err := o.kinds()
+	kinds, err := o.ReadObjectKinds(o.files, o.NamespaceOffline())
 	if err != nil {
 		return err
 	}
@@ -39,36 +35,4 @@ func (o *rolesOptions) run() error {
 		return err
 	}
 	return o.Write(string(text))
-}
-
-// kinds are those of the infrastructure providers, and of the objects in the files.
-func (o *rolesOptions) kinds() (rbac.Kinds, error) {
-	known, err := o.ReadProviders()
-	if err != nil {
-		return rbac.Kinds{}, err
-	}
-	kinds := lifecycle.ObjectKinds(known)
-	if len(o.files) == 0 {
-		return kinds, nil
-	}
-	files, err := input.Files(o.files)
-	if err != nil {
-		return rbac.Kinds{}, err
-	}
-	var errs []error
-	for _, file := range files {
-		of, err := o.kindsOf(file)
-		kinds, errs = kinds.With(of), append(errs, err)
-	}
-	return kinds, errors.Join(errs...)
-}
-
-// kindsOf are those of the objects of a valid file. What it would be warned of is no matter
-// of rights.
-func (o *rolesOptions) kindsOf(file string) (rbac.Kinds, error) {
-	spec, err := o.ReadSpec(file)
-	if err != nil {
-		return rbac.Kinds{}, err
-	}
-	return spec.ObjectKinds(o.NamespaceOffline())
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
@@ -21,8 +21,8 @@ import (
 
 type clustersOptions struct {
 	*cli.App
-	all, watch bool
-	selector   string
+	input.Selection
+	watch bool
 }
 
 func clusters(a *cli.App) *cobra.Command {
@@ -41,8 +41,7 @@ func clusters(a *cli.App) *cobra.Command {
 			return a.Within(0, func(ctx context.Context, _ []string) error { return o.run(ctx, of) })(cmd, args)
 		},
 	}
-	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
-	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "list the clusters with these labels, such as team=payments,stage!=test")
+	o.AddTo(cmd.Flags(), "list")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep running, and write each cluster again when it changes")
 	a.AddListOutput(cmd, output.Name)
 	return cmd
@@ -50,11 +49,11 @@ func clusters(a *cli.App) *cobra.Command {
 
 // selection is what the command line chooses.
 func (o *clustersOptions) selection(cmd *cobra.Command, names []string) (lifecycle.Selection, error) {
-	of := lifecycle.Selection{AllNamespaces: o.all, Names: names}
+	var of lifecycle.Selection
 	switch {
-	case len(names) > 0 && o.all:
+	case len(names) > 0 && o.AllNamespaces:
 		return of, usage.Errorf("'%s' takes no names with --all-namespaces: give the namespace with -n", cmd.CommandPath())
-	case len(names) > 0 && o.selector != "":
+	case len(names) > 0 && o.Selector != "":
 		return of, usage.Errorf("'%s' takes either names or --selector", cmd.CommandPath())
 	}
 	for _, name := range names {
@@ -62,15 +61,7 @@ func (o *clustersOptions) selection(cmd *cobra.Command, names []string) (lifecyc
 			return of, usage.Errorf("'%s': the name of a cluster must not be empty", cmd.CommandPath())
 		}
 	}
-	if o.selector == "" {
-		return of, nil
-	}
-	selector, err := labels.Parse(o.selector)
-	if err != nil {
-		return of, usage.Errorf("--selector %q: %w", o.selector, err)
-	}
-	of.Selector = selector
-	return of, nil
+	return o.Read(names...)
 }
 
 func (o *clustersOptions) run(ctx context.Context, of lifecycle.Selection) error {

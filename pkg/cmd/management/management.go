@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
@@ -52,7 +53,7 @@ func stop(a *cli.App) *cobra.Command {
 }
 
 func kubeconfig(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{Use: "kubeconfig", Short: "Get the administrator's kubeconfig of the embedded management cluster", Args: cli.NoArgs}
+	cmd := &cobra.Command{Use: "kubeconfig", Short: "Get the administrator's kubeconfig of the embedded management cluster", Args: commandline.NoArgs}
 	return a.WriteKubeconfig(cmd, func(context.Context, []string) ([]byte, error) { return a.Management.ReadKubeconfig() })
 }
 

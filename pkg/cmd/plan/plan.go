@@ -29,6 +29,9 @@ type Flags struct {
 	lifecycle.UpgradeOptions
 	// File is that of -f, and From that of --from.
 	File, From string
+	// Name is the argument, of a cluster whose versions alone change.
+	Name     string
+	Versions input.Versions
 }
 
 // AddTo adds the flags, but for --from.
@@ -41,6 +44,48 @@ func (f *Flags) addScope(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.Scope.ControlPlaneOnly, "control-plane-only", false, "upgrade the control plane only; worker node groups stay as they are")
 	cmd.Flags().StringSliceVar(&f.Scope.Groups, "worker-node-groups", nil, "upgrade these worker node groups only, comma-separated; everything else stays as it is")
 	cmd.Flags().BoolVar(&f.LatestPatches, "latest-patches", false, "take the newest patch of a minor instead of the one already running")
+}
+
+// AddVersions adds the flags of an upgrade without a file, of the cluster that an argument
+// names.
+func (f *Flags) AddVersions(a *cli.App, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Versions.KubernetesVersion, "kubernetes-version", "", "without a file: version of the control plane, and of all worker node groups that have none of their own")
+	cmd.Flags().StringArrayVar(&f.Versions.Groups, "worker-node-group", nil, "without a file: GROUP=VERSION, a version for one worker node group; may be repeated")
+	cmd.Flags().StringVar(&f.Versions.Images, "images", "", "without a file: file with what machines of each version are made from, of kind "+input.ImagesKind)
+	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), a.CompleteClusters
+}
+
+// Without refuses a file beside the name of a cluster, which is an argument, and flags that
+// need a name.
+func (f *Flags) Without(files, args []string) error {
+	switch {
+	case len(args) == 0 && f.Versions.Given():
+		return usage.Errorf("--kubernetes-version, --worker-node-group and --images are for upgrades without a file: name the cluster, or set the versions in the file")
+	case len(args) > 0 && len(files) > 0:
+		return usage.Errorf("a file describes its cluster: leave %q out, or -f", args[0])
+	case len(args) > 0:
+		f.Name = args[0]
+	}
+	return f.Check()
+}
+
+// Change plans the change of versions of the cluster that the argument names.
+func (f *Flags) Change(ctx context.Context, a *cli.App) (*lifecycle.Service, lifecycle.Upgrade, error) {
+	change, err := a.ReadVersionChange(f.Versions)
+	if err != nil {
+		return nil, lifecycle.Upgrade{}, err
+	}
+	return LiveChange(ctx, a, f.Name, change, f.UpgradeOptions)
+}
+
+// LiveChange plans the change of versions of a live cluster.
+func LiveChange(ctx context.Context, a *cli.App, name string, change lifecycle.VersionChange, o lifecycle.UpgradeOptions) (*lifecycle.Service, lifecycle.Upgrade, error) {
+	service, err := a.ServiceWithBundles(ctx)
+	if err != nil {
+		return nil, lifecycle.Upgrade{}, err
+	}
+	u, err := service.PlanVersionChange(ctx, service.Key(name, ""), change, o)
+	return service, u, err
 }
 
 // Check refuses parts of a cluster that exclude each other.
@@ -82,6 +127,7 @@ func (f *Flags) Between(ctx context.Context, a *cli.App) (lifecycle.Upgrade, err
 type upgradeOptions struct {
 	*cli.App
 	Flags
+	fleet
 	files            []string
 	out              string
 	detailedExitCode bool
@@ -89,8 +135,8 @@ type upgradeOptions struct {
 
 func upgrade(a *cli.App) *cobra.Command {
 	o := upgradeOptions{App: a}
-	cmd := cli.Command("upgrade -f FILE", "Show what 'upgrade cluster' would do, step by step; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
-		changes, err := o.run(ctx)
+	cmd := cli.Command("upgrade -f FILE | NAME --kubernetes-version VERSION | --all --kubernetes-version VERSION", "Show what 'upgrade cluster' would do, step by step; nothing is changed", a.Within(0, func(ctx context.Context, args []string) error {
+		changes, err := o.run(ctx, args)
 		if o.detailedExitCode {
 			return failure.Differs(changes, err, 2, 1) // as terraform's -detailed-exitcode
 		}
@@ -99,6 +145,8 @@ func upgrade(a *cli.App) *cobra.Command {
 	cli.AddFiles(cmd, &o.files)
 	a.AddOutput(cmd.Flags(), output.Formats{output.Text, output.JSON, output.YAML, output.Markdown}, "; markdown is for the comment on a pull request", "")
 	o.addScope(cmd)
+	o.AddVersions(a, cmd)
+	o.addTo(cmd)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster, instead of a live one; no management cluster is contacted")
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
@@ -107,9 +155,18 @@ func upgrade(a *cli.App) *cobra.Command {
 }
 
 // run shows the plans, and reports whether there is anything to do.
-func (o *upgradeOptions) run(ctx context.Context) (changes bool, err error) {
-	if err := o.Check(); err != nil {
+func (o *upgradeOptions) run(ctx context.Context, args []string) (changes bool, err error) {
+	if err := o.checkFleet(args); err != nil {
 		return false, err
+	}
+	if o.all {
+		return o.runFleet(ctx)
+	}
+	if err := o.Without(o.files, args); err != nil {
+		return false, err
+	}
+	if o.Name != "" {
+		return o.one(ctx, 0)
 	}
 	files, err := input.Files(o.files)
 	if err != nil {
@@ -121,17 +178,22 @@ func (o *upgradeOptions) run(ctx context.Context) (changes bool, err error) {
 	var errs []error
 	for i, file := range files {
 		o.File = file
-		u, err := o.plan(ctx)
-		if err == nil && i > 0 && o.Format == output.YAML {
-			err = o.Write("---\n")
-		}
-		if err == nil {
-			changes = changes || !u.Plan.Empty()
-			err = o.show(u)
-		}
-		errs = append(errs, err)
+		changing, err := o.one(ctx, i)
+		changes, errs = changes || changing, append(errs, err)
 	}
 	return changes, errors.Join(errs...)
+}
+
+// one shows one of several plans.
+func (o *upgradeOptions) one(ctx context.Context, i int) (changes bool, err error) {
+	u, err := o.plan(ctx)
+	if err == nil && i > 0 && o.Format == output.YAML {
+		err = o.Write("---\n")
+	}
+	if err != nil {
+		return false, err
+	}
+	return !u.Plan.Empty(), o.show(u)
 }
 
 // show writes the plan to --out and prints it.
@@ -160,15 +222,22 @@ func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 	if o.From != "" {
 		return o.Between(ctx, o.App)
 	}
-	spec, err := o.ReadSpec(o.File)
-	if err != nil {
-		return lifecycle.Upgrade{}, err
-	}
-	service, u, err := Live(ctx, o.App, spec, o.UpgradeOptions)
+	service, u, err := o.live(ctx)
 	if err != nil {
 		return u, err
 	}
 	return service.Review(ctx, u)
+}
+
+func (o *upgradeOptions) live(ctx context.Context) (*lifecycle.Service, lifecycle.Upgrade, error) {
+	if o.Name != "" {
+		return o.Change(ctx, o.App)
+	}
+	spec, err := o.ReadSpec(o.File)
+	if err != nil {
+		return nil, lifecycle.Upgrade{}, err
+	}
+	return Live(ctx, o.App, spec, o.UpgradeOptions)
 }
 
 func clusterClass(a *cli.App) *cobra.Command {

@@ -3,8 +3,6 @@ package upgrade
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
@@ -12,7 +10,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -55,10 +52,10 @@ func settle(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifec
 		}
 	}
 	if u.Settled() || dryRun {
-		return a.Result("cluster %s matches the file; nothing to do", u.Key)
+		return a.Result("cluster %s %s; nothing to do", u.Key, u.Plan.Reached())
 	}
 	if !o.Wait {
-		return a.Result("cluster %s matches the file, and its machines are not ready yet; 'clusterctl-x watch cluster %s -n %s' shows its progress", u.Key, u.Key.Name, u.Key.Namespace)
+		return a.Result("cluster %s %s, and its machines are not ready yet; 'clusterctl-x watch cluster %s -n %s' shows its progress", u.Key, u.Plan.Reached(), u.Key.Name, u.Key.Namespace)
 	}
 	return watch.UntilReady(ctx, a, service, u.Key, watch.Waiting{GoesOn: "upgrading"})
 }
@@ -86,21 +83,8 @@ func carryOut(ctx context.Context, a *cli.App, service *lifecycle.Service, u lif
 		return err
 	}
 	progress.Close()
-	switch {
-	case err == nil && !last.Done:
-		return a.Result("cluster %s: %s", u.Key, view.NotWaitedFor(last))
-	case err == nil && !u.Whole():
-		return a.Result("cluster %s: done after %s: %s", u.Key, time.Since(began).Round(time.Second), view.Steps(u.Plan.Steps))
-	case err == nil:
-		return a.Result("cluster %s is at %s after %s", u.Key, u.Plan.To.ControlPlane, time.Since(began).Round(time.Second))
-	case errors.Is(err, management.ErrTimeout):
-		if err == management.ErrTimeout { //nolint:errorlint // others say themselves what was under way
-			err = fmt.Errorf("%w%s", err, view.WaitingFor(last))
-		}
-		return fmt.Errorf("%w; %s", err, view.Left(last))
-	case errors.Is(err, context.Canceled):
-		return failure.InterruptedError(view.Left(last))
-	default:
-		return err
+	if err != nil {
+		return failure.Stopped(err, view.WaitingFor(last), view.Left(last))
 	}
+	return a.Result("cluster %s%s", u.Key, view.EndOfUpgrade(u.Plan, last, u.Whole(), time.Since(began).Round(time.Second)))
 }

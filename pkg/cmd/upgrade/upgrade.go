@@ -15,6 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/owners"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -29,15 +30,22 @@ type command struct {
 // New returns the command upgrade.
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
-	cmd := cli.Command("cluster -f FILE | --plan FILE", "Upgrade a cluster to what its file describes, step by step, and wait until it is done", a.Within(0, c.run))
+	cmd := cli.Command("cluster -f FILE | --plan FILE | NAME --kubernetes-version VERSION", "Upgrade a cluster to what its file describes, step by step, and wait until it is done", a.Within(0, c.run))
 	c.Flags.AddTo(cmd)
+	c.AddVersions(a, cmd)
 	cmd.Flags().StringVar(&c.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
 	c.Options.AddTo(a, cmd)
 	return cli.Group("upgrade", "Upgrade a cluster", cli.Starts(cmd))
 }
 
-func (c *command) run(ctx context.Context, _ []string) error {
-	if err := c.Flags.Check(); err != nil {
+func (c *command) run(ctx context.Context, args []string) error {
+	var given []string
+	for _, file := range []string{c.File, c.plan} {
+		if file != "" {
+			given = append(given, file)
+		}
+	}
+	if err := c.Without(given, args); err != nil {
 		return err
 	}
 	if err := c.Options.Check(c.File); err != nil {
@@ -47,11 +55,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	spec, o, err := c.wanted(saved)
-	if err != nil {
-		return err
-	}
-	service, u, err := plancmd.Live(ctx, c.App, spec, o)
+	service, u, err := c.planned(ctx, saved)
 	if err == nil {
 		err = u.CheckFollows(saved)
 	}
@@ -65,6 +69,22 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	return err
 }
 
+// planned plans the upgrade that the flags ask for.
+func (c *command) planned(ctx context.Context, saved *plan.Plan) (*lifecycle.Service, lifecycle.Upgrade, error) {
+	if c.Name != "" {
+		return c.Change(ctx, c.App)
+	}
+	spec, o, err := c.wanted(saved)
+	switch {
+	case err != nil:
+		return nil, lifecycle.Upgrade{}, err
+	case c.File == "" && saved != nil && saved.Source != nil && saved.Source.Change != nil:
+		return plancmd.LiveChange(ctx, c.App, saved.Metadata.Name, *saved.Source.Change, o)
+	default:
+		return plancmd.Live(ctx, c.App, spec, o)
+	}
+}
+
 // wanted returns what the cluster is upgraded to: the file, or what a saved plan was made
 // from.
 func (c *command) wanted(saved *plan.Plan) (lifecycle.Spec, lifecycle.UpgradeOptions, error) {
@@ -75,13 +95,18 @@ func (c *command) wanted(saved *plan.Plan) (lifecycle.Spec, lifecycle.UpgradeOpt
 	if !c.Scope.Whole() || c.LatestPatches {
 		return lifecycle.Spec{}, c.UpgradeOptions, usage.Errorf("--plan alone follows the plan as it is: leave --control-plane-only, --worker-node-groups and --latest-patches out, or name the file with -f")
 	}
+	o := lifecycle.UpgradeOptions{Scope: saved.Source.Scope, LatestPatches: saved.Source.LatestPatches}
+	if saved.Source.Change != nil {
+		return lifecycle.Spec{}, o, nil
+	}
 	spec, err := c.Spec(saved.Source.File, []byte(saved.Source.Spec))
-	return spec, lifecycle.UpgradeOptions{Scope: saved.Source.Scope, LatestPatches: saved.Source.LatestPatches}, err
+	return spec, o, err
 }
 
 // Options are the options of carrying out an upgrade.
 type Options struct {
-	Interactive, Yes, ForceConflicts, TakeOver, Wait bool
+	Interactive, Yes, TakeOver, Wait bool
+	ForceConflicts                   owners.Takeover
 	// Skip are the names of checks to be left out.
 	Skip   []string
 	DryRun string
@@ -93,7 +118,7 @@ type Options struct {
 func (o *Options) AddTo(a *cli.App, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Interactive, "interactive", false, "ask before the first step")
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "confirm that worker node groups are removed")
-	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false, "take over fields that other field managers own")
+	cmd.Flags().VarPF(&o.ForceConflicts, "force-conflicts", "", "take over fields that other field managers own: of all, or with =MANAGER,... of these").NoOptDefVal = "true"
 	cli.AddWait(cmd, &o.Wait, "wait until the cluster matches its file; otherwise start the steps that can start now, and end")
 	cli.AddTakeOver(cmd, &o.TakeOver)
 	a.AddExtensionCertificate(cmd)

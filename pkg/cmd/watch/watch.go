@@ -12,24 +12,51 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 // New returns the command watch.
 func New(a *cli.App) *cobra.Command {
 	const short = "Show what happens to a cluster until it matches its spec, with the steps that are left and what holds them up"
-	return cli.Group("watch", "Show what happens to a cluster", a.ClusterCommand(short, a.ServiceWithBundles, func(ctx context.Context, service *lifecycle.Service, key types.NamespacedName) error {
-		return run(ctx, a, service, key)
-	}))
+	o := options{App: a}
+	cmd := a.ClusterCommand(short, a.ServiceWithBundles, func(ctx context.Context, service *lifecycle.Service, key types.NamespacedName) error {
+		return o.run(ctx, service, key)
+	})
+	cmd.Flags().IntVar(&o.step, "until-step", 0, "wait until this step of --plan is done, by clusterctl-x or by a GitOps tool")
+	cmd.Flags().StringVar(&o.plan, "plan", "", "file with the plan that --until-step is about, from 'plan upgrade --out'")
+	return cli.Group("watch", "Show what happens to a cluster", cmd)
 }
 
-func run(ctx context.Context, a *cli.App, service *lifecycle.Service, key types.NamespacedName) error {
-	began := time.Now()
+type options struct {
+	*cli.App
+	step int
+	plan string
+}
+
+// follow calls show until the cluster is done, or the step is.
+func (o *options) follow(ctx context.Context, service *lifecycle.Service, key types.NamespacedName, show func(lifecycle.Watched)) (lifecycle.Watched, error) {
+	if o.step == 0 && o.plan == "" {
+		return service.Watch(ctx, key, show)
+	}
+	saved, err := input.ReadPlan(o.plan)
+	switch {
+	case err != nil:
+		return lifecycle.Watched{}, err
+	case saved == nil || o.step == 0:
+		return lifecycle.Watched{}, usage.Errorf("--until-step and --plan must be set together: a step, and the plan that numbers it")
+	}
+	return service.WatchStep(ctx, key, *saved, o.step, show)
+}
+
+func (o *options) run(ctx context.Context, service *lifecycle.Service, key types.NamespacedName) error {
+	a, began := o.App, time.Now()
 	var progress *view.Progress // nil until anything was seen
-	seen, err := service.Watch(ctx, key, func(seen lifecycle.Watched) {
+	seen, err := o.follow(ctx, service, key, func(seen lifecycle.Watched) {
 		if progress == nil {
 			progress = a.Progress()
 		}
@@ -47,6 +74,9 @@ func run(ctx context.Context, a *cli.App, service *lifecycle.Service, key types.
 		return failure.InterruptedError("watching changes nothing, and the cluster continues without it")
 	case err != nil:
 		return err
+	}
+	if o.step > 0 && !seen.Gone {
+		return a.Result("cluster %s: step %d is done after %s", key, o.step, time.Since(began).Round(time.Second))
 	}
 	return a.Result("%s", view.Watched(seen).End(key, time.Since(began).Round(time.Second)))
 }

@@ -122,6 +122,7 @@ files: [{path: /etc/motd, content: '{{ "a" }} <b> \u2603', contentFrom: {secret:
 kubeadmPatchesDirectory: /etc/patches
 kubeletExtraArgs: [{name: v, value: "4"}]
 machineStartup: 1m
+mountDockerSocket: true
 nodeStartup: 1m30s
 preKubeadmCommands: ['echo "{{ a }}" > /b']
 taints: [{key: a, value: b, effect: NoSchedule}]

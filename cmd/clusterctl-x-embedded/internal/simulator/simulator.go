@@ -60,6 +60,7 @@ func Run(ctx context.Context, options Options) error {
 		return fmt.Errorf("reading kubeconfig %s: %w", options.Kubeconfig, err)
 	}
 	kubeconfig.QPS, kubeconfig.Burst = 100, 200
+	kubeconfig.UserAgent = "cluster-api-infrastructure-simulator" // the field manager is named as that of a provider
 	// A status is written for all contracts at once. The API server drops the fields that
 	// a kind does not have, and warns.
 	kubeconfig.WarningHandler = rest.NoWarnings{}

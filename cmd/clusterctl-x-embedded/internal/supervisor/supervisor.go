@@ -24,6 +24,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/cmd/clusterctl-x-embedded/internal/manifests"
 	"github.com/clusterctl-x/clusterctl-x/cmd/clusterctl-x-embedded/internal/pki"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
+	"github.com/clusterctl-x/clusterctl-x/pkg/embedded/containerengine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 )
 
@@ -56,7 +57,9 @@ func Run(ctx context.Context, instance embedded.Instance, ready func() error) (e
 		instance: instance,
 		lock:     lock,
 		exits:    make(chan exit, 1),
-		progress: embedded.Progress{SupervisorPID: os.Getpid(), StartedAt: time.Now(), Processes: map[string]int{}},
+		progress: embedded.Progress{
+			SupervisorPID: os.Getpid(), StartedAt: time.Now(), Processes: map[string]int{}, Environment: containerengine.Environment(os.Getenv),
+		},
 	}
 	if err := instance.WriteProgress(s.progress); err != nil {
 		return err
