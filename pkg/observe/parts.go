@@ -98,15 +98,15 @@ func (s snapshot) controlPlanePart() state.Part {
 	part.Paused = annotations.HasPaused(kcp)
 	part.Version = version(kcp.Spec.Version)
 	part.Replicas = replicas(kcp.Spec.Replicas)
-	part.Unseen = kcp.Status.ObservedGeneration != kcp.Generation
+	part.Unseen = !controlPlaneFinished(kcp)
 	// A change that replaces machines and keeps their version shows in the count
 	// of what is up to date only.
-	part.Settled = kcp.Status.ObservedGeneration == kcp.Generation && upToDate(kcp.Status.UpToDateReplicas, kcp.Spec.Replicas) && meta.IsStatusConditionTrue(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition)
+	part.Settled = !part.Unseen && upToDate(kcp.Status.UpToDateReplicas, kcp.Spec.Replicas) && meta.IsStatusConditionTrue(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition)
 
 	part.Reason = cmp.Or(
 		createError(part.Object, kcp.GetV1Beta1Conditions(), controlplanev1.MachinesCreatedV1Beta1Condition),
 		Reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition),
-		unseen(part.Object, kcp.Generation, kcp.Status.ObservedGeneration),
+		unseen(part),
 	)
 	part.Blocked = part.Reason != ""
 	// The rest are consequences of machines that are not well.
@@ -150,9 +150,6 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 		Replicas:      replicas(deployment.Spec.Replicas),
 		Autoscaled:    autoscaled(&deployment),
 		SkewUnchecked: skewUnchecked(&deployment),
-		Unseen:        deployment.Status.ObservedGeneration != deployment.Generation,
-		Settled: deployment.Status.ObservedGeneration == deployment.Generation &&
-			meta.IsStatusConditionTrue(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition),
 	}
 	wanted := templateOf(deployment.Spec.Template.Spec)
 	current := map[string]bool{}
@@ -174,10 +171,11 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 		}
 	}
 	part.Former = s.formerTemplates(former)
-	part.Reason = cmp.Or(blockedSet(append(present, former...)), unseen(part.Object, deployment.Generation, deployment.Status.ObservedGeneration))
+	part.Unseen = !deploymentFinished(deployment, present)
+	part.Reason = cmp.Or(blockedSet(append(present, former...)), unseen(part))
 	part.Blocked = part.Reason != ""
-	carrying := carryingOver(present)
-	part.Settled = part.Settled && carrying == ""
+	carrying := s.carryingOver(present)
+	part.Settled = !part.Unseen && carrying == "" && meta.IsStatusConditionTrue(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition)
 	part.Reason = cmp.Or(part.Reason, Reason(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition), carrying)
 	return part
 }
@@ -185,9 +183,9 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 // carryingOver reports that in-place changes have not reached the machines of a set.
 // Cluster API has written the sets when it has finished their MachineDeployment, and
 // the machines when it has finished their set.
-func carryingOver(sets []clusterv1.MachineSet) string {
+func (s snapshot) carryingOver(sets []clusterv1.MachineSet) string {
 	for _, set := range sets {
-		if set.Status.ObservedGeneration != set.Generation {
+		if !s.setFinished(set) {
 			return "Cluster API has yet to carry the latest labels, annotations and timeouts over to the machines of MachineSet/" + set.Name
 		}
 	}

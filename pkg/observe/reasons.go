@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // Reasons are the messages of Cluster API's conditions, on one line.
@@ -75,13 +77,13 @@ func createError(object string, conditions clusterv1.Conditions, conditionType c
 	return object + " creates no machines: " + OneLine(cmp.Or(conditions[i].Message, conditions[i].Reason), MaxReason)
 }
 
-// unseen says that Cluster API has not finished the latest change of an
-// object. It also stays so while each of its attempts fails.
-func unseen(object string, generation, observed int64) string {
-	if observed == generation {
+// unseen says that Cluster API has not finished the latest change of the object of a
+// part. It also stays so while each of its attempts fails.
+func unseen(part state.Part) string {
+	if !part.Unseen {
 		return ""
 	}
-	return "Cluster API has not finished the latest change of " + object + "; if that persists, the log of its controller says why"
+	return "Cluster API has not finished the latest change of " + part.Object + "; if that persists, the log of its controller says why"
 }
 
 // machineReason is why a machine is not ready, or not gone.

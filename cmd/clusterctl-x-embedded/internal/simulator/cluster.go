@@ -66,7 +66,7 @@ func (r *clusterReconciler) provide(ctx context.Context, cluster *clusterv1.Clus
 	if err != nil {
 		return err
 	}
-	port, err = r.servers.serve(ctx, client.ObjectKeyFromObject(cluster), port, taken)
+	port, err = r.servers.serve(ctx, cluster, port, taken)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (r *machineReconciler) provide(ctx context.Context, cluster *clusterv1.Clus
 	}
 	key := client.ObjectKeyFromObject(cluster)
 	// After a start the machine may come before its cluster.
-	if _, err := r.servers.serve(ctx, key, cluster.Spec.ControlPlaneEndpoint.Port, nil); err != nil {
+	if _, err := r.servers.serve(ctx, cluster, cluster.Spec.ControlPlaneEndpoint.Port, nil); err != nil {
 		return err
 	}
 	return r.servers.join(ctx, key, n, dns)

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	cloudv1 "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
 	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
 	inmemoryserver "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server"
@@ -59,9 +61,10 @@ func newServers(ctx context.Context, secrets client.Reader, options Options) (*s
 
 // serve begins to listen for a cluster, unless it does, and returns the port: the given
 // one, or the first one that is neither taken nor listened on where that is 0.
-func (s *servers) serve(ctx context.Context, cluster client.ObjectKey, port int32, taken map[int32]bool) (int32, error) {
+func (s *servers) serve(ctx context.Context, served *clusterv1.Cluster, port int32, taken map[int32]bool) (int32, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	cluster, age := client.ObjectKeyFromObject(served), time.Since(served.CreationTimestamp.Time)
 	if served, ok := s.ports[cluster]; ok {
 		return served, nil
 	}
@@ -73,13 +76,13 @@ func (s *servers) serve(ctx context.Context, cluster client.ObjectKey, port int3
 		if other, ok := own[port]; ok {
 			return 0, fmt.Errorf("port %d of %s is that of %s", port, cluster, other)
 		}
-		return port, s.listen(ctx, cluster, port)
+		return port, s.listen(ctx, cluster, age, port)
 	}
 	for port := s.first; port <= s.last; port++ {
 		if _, ok := own[port]; ok || taken[port] {
 			continue
 		}
-		if err := s.listen(ctx, cluster, port); err == nil {
+		if err := s.listen(ctx, cluster, age, port); err == nil {
 			return port, nil
 		}
 	}
@@ -88,7 +91,7 @@ func (s *servers) serve(ctx context.Context, cluster client.ObjectKey, port int3
 
 // listen listens at once, so that no other process takes the port; there is an answer
 // once there is an API server.
-func (s *servers) listen(ctx context.Context, cluster client.ObjectKey, port int32) error {
+func (s *servers) listen(ctx context.Context, cluster client.ObjectKey, age time.Duration, port int32) error {
 	name := cluster.String()
 	s.objects.AddResourceGroup(name)
 	objects := s.objects.GetResourceGroup(name).GetClient()
@@ -98,6 +101,9 @@ func (s *servers) listen(ctx context.Context, cluster client.ObjectKey, port int
 			return fmt.Errorf("making cluster %s: %w", cluster, err)
 		}
 	}
+	if err := advance(ctx, objects, age); err != nil {
+		return fmt.Errorf("making cluster %s: %w", cluster, err)
+	}
 	if _, err := s.mux.InitWorkloadClusterListener(name, port); err != nil {
 		return fmt.Errorf("serving cluster %s: %w", cluster, err)
 	}
@@ -105,6 +111,23 @@ func (s *servers) listen(ctx context.Context, cluster client.ObjectKey, port int
 		return fmt.Errorf("serving cluster %s on port %d: %w", cluster, port, errors.Join(err, s.mux.DeleteWorkloadClusterListener(name)))
 	}
 	s.ports[cluster] = port
+	return nil
+}
+
+// advance makes the resource versions of a cluster greater than those that a simulator before
+// this one can have given out: watches that clients kept would leave objects out that have older
+// ones. No cluster is written more than ten times a second.
+func advance(ctx context.Context, objects inmemoryruntime.Client, age time.Duration) error {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "resource-versions"}}
+	if err := objects.Create(ctx, object); err != nil {
+		return client.IgnoreAlreadyExists(err)
+	}
+	for write := range int(age/time.Second) * 10 {
+		object.Data = map[string]string{"write": strconv.Itoa(write)}
+		if err := objects.Update(ctx, object); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -3,13 +3,19 @@ package simulator
 import (
 	"errors"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 func TestParseKind(t *testing.T) {
@@ -71,7 +77,7 @@ func TestServe(t *testing.T) {
 		for _, p := range taken {
 			all[p] = true
 		}
-		got, err := s.serve(t.Context(), cluster, port, all)
+		got, err := s.serve(t.Context(), clusterOfAge(cluster, time.Minute), port, all)
 		if err != nil {
 			t.Log(err)
 			return 0
@@ -91,6 +97,13 @@ func TestServe(t *testing.T) {
 	if diff := cmp.Diff([]int32{first + 1, first + 1, 0, first, first, 0, first + 2, 0}, got); diff != "" {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
+	var namespaces corev1.NamespaceList
+	if err := s.objects.GetResourceGroup(a.String()).GetClient().List(t.Context(), &namespaces); err != nil {
+		t.Fatal(err)
+	}
+	if version, err := strconv.Atoi(namespaces.ResourceVersion); err != nil || version < 600 {
+		t.Errorf("resource version of a cluster that is served for the first time after a minute: %s, want 600 or more", namespaces.ResourceVersion)
+	}
 	if err := errors.Join(s.remove(a), s.remove(a)); err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +116,10 @@ func TestServe(t *testing.T) {
 	if err := errors.Join(s.remove(a), s.remove(b), s.remove(c)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func clusterOfAge(name client.ObjectKey, age time.Duration) *clusterv1.Cluster {
+	return &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, CreationTimestamp: metav1.NewTime(time.Now().Add(-age))}}
 }
 
 // threePorts returns the first of three consecutive ports that no program listens on.
