@@ -133,7 +133,7 @@ func putBack(t *testing.T, namespace string) {
 // the name of another tool.
 func applyOwned(t *testing.T, namespace string) {
 	t.Helper()
-	documents := strings.Split(strings.NewReplacer("replicas: 3", "replicas: 1", "replicas: 2", "replicas: 1").Replace(string(otherNames(t))), "\n---\n")
+	documents := strings.Split(strings.ReplaceAll(string(otherNames(t)), "replicas: 2", "replicas: 1"), "\n---\n")
 	pool := documents[len(documents)-1]
 	for _, name := range []string{"argo-pool", "fleet-pool"} {
 		documents = append(documents, strings.NewReplacer("name: general-pool", "name: "+name, "pool: general", "pool: "+name).Replace(pool))

@@ -147,7 +147,7 @@ func TestGitWay(t *testing.T) {
 		cli(t, 0, "watch", "cluster", "names", "-n", namespace, "--plan", saved, "--until-step", strconv.Itoa(i+1))
 	}
 	assertMade(t, made(), p)
-	assertMachines(t, shared, namespace, "names", "control-plane v1.36.3", "control-plane v1.36.3", "control-plane v1.36.3", "general-pool v1.36.3", "general-pool v1.36.3")
+	assertMachines(t, shared, namespace, "names", "control-plane v1.36.3", "general-pool v1.36.3", "general-pool v1.36.3")
 	if got := managersOf(t, namespace); strings.Contains(got, "clusterctl-x:") {
 		t.Errorf("clusterctl-x wrote to the cluster:\n%s", got)
 	}

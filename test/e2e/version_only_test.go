@@ -103,7 +103,7 @@ func existingShapes() map[string]existing {
 	return map[string]existing{
 		"other-names": {
 			cluster: "names", flags: []string{"--worker-node-group", "general-pool=1.34"}, upgrade: bySavedPlan,
-			steps: []string{to34, to35, to36, "Workers general-pool v1.33.13->v1.34.4"}, machines: []string{cp, cp, cp, "general-pool" + worker, "general-pool" + worker},
+			steps: []string{to34, to35, to36, "Workers general-pool v1.33.13->v1.34.4"}, machines: []string{cp, "general-pool" + worker, "general-pool" + worker},
 			written: []string{
 				"KubeadmControlPlane/names-kcp spec.version: v1.33.13 -> v1.36.3",
 				"MachineDeployment/general-pool" + behind, "MachineDeployment/general-pool spec.template.spec.version: v1.33.13 -> v1.34.4",
