@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,9 +17,13 @@ import (
 func TestImport(t *testing.T) {
 	t.Parallel()
 	const from, next, third = "v1.33.13", "v1.34.4", "v1.36.3"
-	for shape, test := range map[string]struct{ cluster, to string }{
-		"shared-template": {"shared", next}, "one-template": {"onetemplate", next}, "v1beta1": {"older", next}, "own-class": {"classy", next},
-		"other-names": {"names", third}, "own-kubeadm": {"kubeadm", next},
+	for shape, test := range map[string]struct {
+		cluster, to string
+		pausedGroup string // MachineDeployment that is paused when the cluster is imported
+	}{
+		"shared-template": {cluster: "shared", to: next}, "one-template": {cluster: "onetemplate", to: next}, "v1beta1": {cluster: "older", to: next},
+		"own-class": {cluster: "classy", to: next}, "other-names": {cluster: "names", to: third}, "own-kubeadm": {cluster: "kubeadm", to: next},
+		"paused-group": {cluster: "paused", to: next, pausedGroup: "paused-md-0"},
 	} {
 		cluster, to := test.cluster, test.to
 		t.Run(shape, func(t *testing.T) {
@@ -29,7 +34,11 @@ func TestImport(t *testing.T) {
 			before, own := specsOfShape(t, namespace), names(t, shared, namespace, cluster)
 
 			file := filepath.Join(t.TempDir(), "cluster.yaml")
-			cli(t, 0, "import", "cluster", cluster, "-n", namespace, "--to", file)
+			if test.pausedGroup != "" {
+				importPaused(t, namespace, cluster, test.pausedGroup, file)
+			} else {
+				cli(t, 0, "import", "cluster", cluster, "-n", namespace, "--to", file)
+			}
 			upgradeAsPlanned(t, namespace, cluster, file)
 			assertSame(t, own, names(t, shared, namespace, cluster))
 			assertSpecs(t, before, specsOfShape(t, namespace))
@@ -48,6 +57,26 @@ func TestImport(t *testing.T) {
 			assertSpecs(t, strings.ReplaceAll(before, from, to), specsOfShape(t, namespace))
 		})
 	}
+}
+
+// importPaused imports a cluster while a group of it is paused, which the import says. Nothing is
+// adopted until the pause is lifted.
+func importPaused(t *testing.T, namespace, cluster, group, file string) {
+	t.Helper()
+	const annotation = "cluster.x-k8s.io/paused"
+	kubectl(t, shared, nil, "annotate", "machinedeployment", group, "-n", namespace, annotation+"=true")
+	r := cli(t, 0, "import", "cluster", cluster, "-n", namespace, "--to", file)
+	if want := "annotation " + annotation + " of MachineDeployment " + group + ": the object stays paused until the annotation is removed\n"; !strings.Contains(r.stderr, want) {
+		t.Errorf("stderr is %q, want %q in it", r.stderr, want)
+	}
+	paused := specsOfShape(t, namespace)
+	const takesOver = "Note: MachineDeployment/paused-md-%[1]d has the name of group md-%[1]d, and no label of clusterctl-x: the upgrade takes it over as that group, and a later file without the group removes it.\n"
+	refused(t, 3, namespace, file, fmt.Sprintf(takesOver, 0)+fmt.Sprintf(takesOver, 1)+
+		"Note: adopts 5 objects, no machine replaced: labels of clusterctl-x, and shared ownership of the fields that the file has.\n"+
+		"error: cluster "+namespace+"/"+cluster+" cannot be upgraded in its current state; --skip-preflight NAME skips a check\n"+
+		"  paused: MachineDeployment/"+group+" is paused, so Cluster API would do nothing: remove its annotation "+annotation+", or set its spec.paused to false\n")
+	assertSpecs(t, paused, specsOfShape(t, namespace))
+	kubectl(t, shared, nil, "annotate", "machinedeployment", group, "-n", namespace, annotation+"-")
 }
 
 // specsOfShape are those of the objects that describe the clusters of a namespace, by Kind/name,

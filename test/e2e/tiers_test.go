@@ -90,7 +90,7 @@ func tiers() map[tier]map[string]string {
 			"TestTwoInstances":                        "two embedded management clusters side by side",
 			"TestSimulator":                           "the simulator of infrastructure that other tests use, and a provider that is a folder of data and CRDs",
 			"TestGetClusters":                         "get clusters: names, labels, formats, watch",
-			"TestImport":                              "clusters that kubectl made, in four shapes: imported, adopted, upgraded by the file",
+			"TestImport":                              "clusters that kubectl made, in seven shapes: imported, adopted, upgraded by the file",
 			"TestAnyInfrastructure":                   "the generic kind with in-memory objects written by hand: create, upgrade and delete as provider inmemory",
 			"TestProviderLives":                       "providers aws and gcp: a refusal by a webhook, create, upgrade over four minors with images by version, one missing, delete; a cluster of AWS's template imported, adopted and upgraded by new templates",
 			"TestProviderWebhooks":                    "the kinds and webhooks of AWS and GCP: what they accept, fill in and refuse",
