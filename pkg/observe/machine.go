@@ -28,7 +28,8 @@ func (s snapshot) machineState(m clusterv1.Machine) state.Machine {
 		machine.Phase, machine.Since = string(clusterv1.MachinePhaseDeleting), m.DeletionTimestamp.Time
 	}
 	if m.Status.NodeInfo != nil {
-		machine.Kubelet = version(m.Status.NodeInfo.KubeletVersion)
+		// Kubelets of EKS, K3s and others add to the version that their machine was asked to have.
+		machine.Kubelet = version(m.Status.NodeInfo.KubeletVersion).Completed(machine.Version)
 	}
 	// There are other reasons for which a machine is not up to date; those do
 	// not replace it.

@@ -89,15 +89,28 @@ func (v Version) AnyPatch() bool { return v.anyPatch }
 // add nothing.
 func (v Version) Build() string { return v.build }
 
-// Completed returns the wanted version where this one is the same but for the build, and
-// one of the two leaves out the other's build or the end of it: providers complete versions
-// that users write, and some kubelets leave out a part.
+// Completed returns the wanted version where this one is the same but for what a distribution
+// adds, and one of the two leaves out the other's addition or the end of it: providers complete
+// versions that users write, and kubelets add to them or leave out a part. Additions are
+// builds, and what EKS and GKE write in the form of a pre-release (v1.34.2-eks-cb19647).
 func (v Version) Completed(wanted Version) Version {
-	full := v
-	full.build = wanted.build
-	if full == wanted && (startsWith(wanted.build, v.build) || startsWith(v.build, wanted.build)) {
+	has, wants := v.additionAsBuild(), wanted.additionAsBuild()
+	full := has
+	full.build = wants.build
+	if full == wants && (startsWith(wants.build, has.build) || startsWith(has.build, wants.build)) {
 		return wanted
 	}
+	return v
+}
+
+// additionAsBuild returns the version with a pre-release that is none of Kubernetes' own as
+// the start of its build.
+func (v Version) additionAsBuild() Version {
+	stage, _, _ := strings.Cut(v.pre, ".")
+	if v.pre == "" || slices.Contains([]string{"alpha", "beta", "rc"}, stage) {
+		return v
+	}
+	v.pre, v.build = "", strings.TrimSuffix(v.pre+"."+v.build, ".")
 	return v
 }
 

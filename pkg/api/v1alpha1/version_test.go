@@ -154,11 +154,30 @@ func TestCompleted(t *testing.T) {
 		"another build":    {"v1.34.2+rke2r1", "v1.34.2+rke2r10", "v1.34.2+rke2r1"},
 		"another patch":    {"v1.34.1+k0s", "v1.34.2+k0s.0", "v1.34.1+k0s"},
 		"a pre-release of": {"v1.34.2-rc.1", "v1.34.2+k0s.0", "v1.34.2-rc.1"},
+		"EKS":              {"v1.34.2-eks-cb19647", "v1.34.2", "v1.34.2"},
+		"GKE":              {"v1.34.2-gke.1027000", "v1.34.2", "v1.34.2"},
+		"K3s":              {"v1.34.2+k3s1", "v1.34.2", "v1.34.2"},
+		"RKE2":             {"v1.34.2+rke2r1", "v1.34.2", "v1.34.2"},
+		"EKS wanted":       {"v1.34.2", "v1.34.2-eks-cb19647", "v1.34.2-eks-cb19647"},
+		"GKE, a part":      {"v1.34.2-gke.1027000", "v1.34.2-gke", "v1.34.2-gke"},
+		"EKS, another":     {"v1.34.2-eks-cb19647", "v1.34.2-eks-1-34-9", "v1.34.2-eks-cb19647"},
+		"EKS, older patch": {"v1.34.1-eks-cb19647", "v1.34.2", "v1.34.1-eks-cb19647"},
+		"EKS, other minor": {"v1.33.2-eks-cb19647", "v1.34.2", "v1.33.2-eks-cb19647"},
+		"alpha":            {"v1.35.0-alpha.1", "v1.35.0", "v1.35.0-alpha.1"},
+		"beta":             {"v1.35.0-beta.0", "v1.35.0", "v1.35.0-beta.0"},
+		"rc":               {"v1.35.0-rc.1", "v1.35.0", "v1.35.0-rc.1"},
+		"rc wanted":        {"v1.35.0", "v1.35.0-rc.1", "v1.35.0"},
+		"rc, with a build": {"v1.35.0-rc.1+k3s1", "v1.35.0-rc.1", "v1.35.0-rc.1"},
+		"nothing wanted":   {"v1.34.2-eks-cb19647", "", "v1.34.2-eks-cb19647"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := v1alpha1.MustParseVersion(test.version).Completed(v1alpha1.MustParseVersion(test.wanted))
+			var wanted v1alpha1.Version
+			if test.wanted != "" {
+				wanted = v1alpha1.MustParseVersion(test.wanted)
+			}
+			got := v1alpha1.MustParseVersion(test.version).Completed(wanted)
 			if diff := cmp.Diff(test.want, got.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
