@@ -12,6 +12,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/observe"
 	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
 // machineDeployment is the kind of worker node groups that have MachineSets.
@@ -34,11 +35,7 @@ func (m *versionOnlyMode) render(_ context.Context, at point) (engine.Objects, e
 func (m *versionOnlyMode) parts(at point) (engine.Objects, error) {
 	objects := engine.Objects{Parts: map[string][]*unstructured.Unstructured{}}
 	for _, part := range m.from.state.Parts() {
-		live := m.live.ByName[part.Object]
-		version := at.versions.WorkerNodeGroups[part.Name]
-		if part.Name == v1alpha1.ControlPlaneName {
-			live, version = m.live.ControlPlane, at.versions.ControlPlane
-		}
+		live, version := m.object(part), at.versions.Of(part.Name)
 		if part.Unmanaged || live == nil || version.IsZero() {
 			continue
 		}
@@ -49,6 +46,14 @@ func (m *versionOnlyMode) parts(at point) (engine.Objects, error) {
 		objects.Parts[part.Name] = written
 	}
 	return objects, nil
+}
+
+// object is the live object that has the version of a part; nil where there is none.
+func (m *versionOnlyMode) object(part state.Part) *unstructured.Unstructured {
+	if part.Name == v1alpha1.ControlPlaneName {
+		return m.live.ControlPlane
+	}
+	return m.live.ByName[part.Object]
 }
 
 // part renders a part at a version: the object that has the version, and before it the
@@ -122,7 +127,7 @@ func (*versionOnlyMode) dryRun(_ plan.Plan, states []engine.Objects) ([]*unstruc
 	return states[0].All(), states[1:]
 }
 
-func (m *versionOnlyMode) missing(plan.Plan) []plan.Finding { return nil }
+func (m *versionOnlyMode) missing(p plan.Plan) []plan.Finding { return m.missingImages(p) }
 
 // drive leaves all steps to clusterctl-x.
 func (*versionOnlyMode) drive(*engine.Program) {}
@@ -182,6 +187,10 @@ func (m *versionOnlyTopologyMode) path(ctx context.Context, in plan.Input, d dif
 		return &plan.TopologyPath{From: m.from.state.Topology.Version}, nil
 	}
 	return m.topologyMode.path(ctx, in, d)
+}
+
+func (m *versionOnlyTopologyMode) missing(p plan.Plan) []plan.Finding {
+	return append(m.topologyMode.missing(p), m.parts.missingImages(p)...)
 }
 
 func (m *versionOnlyTopologyMode) drive(program *engine.Program) {

@@ -34,8 +34,8 @@ func versioned(live *unstructured.Unstructured, version v1alpha1.Version) (*unst
 // template returns the template for machines of a part at a version; nil where the present
 // one is for that version, too.
 func (m *versionOnlyMode) template(part string, live *unstructured.Unstructured, version v1alpha1.Version) (*unstructured.Unstructured, error) {
-	image := m.spec.change.Image(part, version)
-	if image == nil {
+	image, _ := m.spec.change.Image(part, version)
+	if len(image) == 0 {
 		return nil, nil
 	}
 	present, err := m.presentTemplate(live)
@@ -58,14 +58,20 @@ func (m *versionOnlyMode) template(part string, live *unstructured.Unstructured,
 
 // presentTemplate is the template that a part has now.
 func (m *versionOnlyMode) presentTemplate(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	kind, called, _ := changes.Referred(live, changes.MachineTemplate(live))
-	name := kind.Kind + "/" + called
-	present := m.live.ByName[name]
+	present, name := m.referred(live)
 	if present == nil {
 		return nil, &management.RefusedError{Check: "no-machine-template", Reason: fmt.Sprintf(
 			"%s has no template that --images could change: it refers to %q, which is not there or no template; leave its part out of the images", changes.ObjectName(live), name)}
 	}
 	return present, nil
+}
+
+// referred is the template that a live object refers to, with its Kind/name; nil where it is not
+// there or no template.
+func (m *versionOnlyMode) referred(live *unstructured.Unstructured) (*unstructured.Unstructured, string) {
+	kind, called, _ := changes.Referred(live, changes.MachineTemplate(live))
+	name := kind.Kind + "/" + called
+	return m.live.ByName[name], name
 }
 
 // withImage returns a template like another one, with what belongs to a version. It has

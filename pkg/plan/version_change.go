@@ -25,7 +25,7 @@ type VersionImage struct {
 	// is for; none means all.
 	Parts []string `json:"parts,omitempty"`
 	// Spec is merged into spec.template.spec of the template, as a JSON merge patch
-	// (RFC 7386).
+	// (RFC 7386). An empty one says that the template is right for the version as it is.
 	Spec map[string]any `json:"spec"`
 }
 
@@ -37,10 +37,11 @@ func (p Plan) Reached() string {
 	return "matches the file"
 }
 
-// Image returns what a template for machines of a part has at a version; nil where no entry
-// is about it.
-func (c VersionChange) Image(part string, version v1alpha1.Version) map[string]any {
+// Image returns what a template for machines of a part has at a version, which may be nothing
+// of its own, and false where no entry is about it.
+func (c VersionChange) Image(part string, version v1alpha1.Version) (map[string]any, bool) {
 	var ofMinor map[string]any
+	found := false
 	for _, image := range c.Images {
 		if !image.covers(part) {
 			continue
@@ -48,12 +49,12 @@ func (c VersionChange) Image(part string, version v1alpha1.Version) map[string]a
 		exact, is := image.KubernetesVersion.Exact()
 		switch {
 		case is && exact == version:
-			return image.Spec
-		case !is && image.KubernetesVersion.Minor() == version.Minor() && ofMinor == nil:
-			ofMinor = image.Spec
+			return image.Spec, true
+		case !is && image.KubernetesVersion.Minor() == version.Minor() && !found:
+			ofMinor, found = image.Spec, true
 		}
 	}
-	return ofMinor
+	return ofMinor, found
 }
 
 // covers reports whether the entry is for a part.

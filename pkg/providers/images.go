@@ -8,12 +8,46 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // VersionField of an entry of a list of images is the version that it is for.
 const VersionField = "kubernetesVersion"
+
+// validateImage returns what is wrong with how images of single versions are found.
+func (s Spec) validateImage(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.Image != "" && s.Images == "" {
+		errs = append(errs, field.Required(path.Child("images"), "the field that lists the images of versions besides those of the spec, since spec.image is given"))
+	}
+	if s.ImageName == nil {
+		return errs
+	}
+	if s.Image == "" {
+		errs = append(errs, field.Required(path.Child("image"), "the field that the name is in, since spec.imageName is given"))
+	}
+	if severities := []Severity{SeverityError, SeverityWarning}; !slices.Contains(severities, s.ImageName.Mismatch) {
+		errs = append(errs, field.NotSupported(path.Child("imageName", "mismatch"), s.ImageName.Mismatch, severities))
+	}
+	return errs
+}
+
+// ImageFields returns the fields of spec.template.spec of machine templates of a kind that name an
+// image of one version; none of a kind that no provider has.
+func (s Set) ImageFields(kind schema.GroupKind) []string {
+	var fields []string
+	for _, name := range s.Names() {
+		of := s[name].Spec.Infrastructure
+		if of != nil && schema.FromAPIVersionAndKind(of.APIVersion, of.MachineTemplate).GroupKind() == kind {
+			fields = append(fields, of.ImageFields...)
+		}
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
 
 // Image returns the entry for a version of the list of images that a document has: that of
 // the exact version, or that of its minor. Where the list lacks one it returns another entry,

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -201,6 +202,9 @@ type Infrastructure struct {
 	Cluster string `json:"cluster"`
 	// MachineTemplate is the kind of the machine templates.
 	MachineTemplate string `json:"machineTemplate"`
+	// ImageFields are the fields of spec.template.spec of such a template that name an image of
+	// one version of Kubernetes, such as ami.id. A template without them fits every version.
+	ImageFields []string `json:"imageFields,omitempty"`
 }
 
 // Resource is a kind of further objects.
@@ -349,24 +353,6 @@ func (d document) validate(name string) field.ErrorList {
 	return errs
 }
 
-// validateImage returns what is wrong with how images of single versions are found.
-func (s Spec) validateImage(path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if s.Image != "" && s.Images == "" {
-		errs = append(errs, field.Required(path.Child("images"), "the field that lists the images of versions besides those of the spec, since spec.image is given"))
-	}
-	if s.ImageName == nil {
-		return errs
-	}
-	if s.Image == "" {
-		errs = append(errs, field.Required(path.Child("image"), "the field that the name is in, since spec.imageName is given"))
-	}
-	if severities := []Severity{SeverityError, SeverityWarning}; !slices.Contains(severities, s.ImageName.Mismatch) {
-		errs = append(errs, field.NotSupported(path.Child("imageName", "mismatch"), s.ImageName.Mismatch, severities))
-	}
-	return errs
-}
-
 // readSchema reads the schema of a document of a provider, in a file that messages call by
 // its path.
 func readSchema(files fs.FS, name, path string) (*strictyaml.Schema, error) {
@@ -395,6 +381,11 @@ func (i Infrastructure) validate(path *field.Path) field.ErrorList {
 	}
 	if i.MachineTemplate == "" {
 		errs = append(errs, field.Required(path.Child("machineTemplate"), "the kind of the machine templates, such as ExampleMachineTemplate"))
+	}
+	for at, image := range i.ImageFields {
+		if slices.Contains(strings.Split(image, "."), "") {
+			errs = append(errs, field.Invalid(path.Child("imageFields").Index(at), image, "must be the path of a field below spec.template.spec of a machine template, such as ami.id"))
+		}
 	}
 	return errs
 }

@@ -79,7 +79,12 @@ dir/foo/provider.yaml:6: spec.infrastructure.machineTemplate: Required value: th
 dir/foo/provider.yaml:8: spec.node.kubeletExtraArgs[0].name: Invalid value: "--node-ip": must be the name of an argument without dashes before it, such as node-ip
 dir/foo/provider.yaml:9: spec.node.fetchKubeadm: Invalid value: "gone.sh": must be a file in the folder of the provider`},
 		"what cannot be read, and what is missing": {folder("foo", strings.Replace(whole, "cluster: FooCluster", "clusters: FooCluster", 1)), "dir/foo/provider.yaml:10: spec.infrastructure.clusters: Forbidden: unknown field; did you mean cluster?"},
-		"no templates":   {fstest.MapFS{"foo/provider.yaml": {Data: []byte(whole)}}, "dir/foo/infrastructure-cluster.yaml.tmpl: a provider needs this template: open infrastructure-cluster.yaml.tmpl: file does not exist\ndir/foo/machine-template.yaml.tmpl: a provider needs this template: open machine-template.yaml.tmpl: file does not exist\ndir/foo/sample.yaml.tmpl: a provider needs this template: open sample.yaml.tmpl: file does not exist\ndir/foo/datacenter.schema.yaml: open datacenter.schema.yaml: file does not exist; it describes the fields of the document"},
+		"no templates": {fstest.MapFS{"foo/provider.yaml": {Data: []byte(whole)}}, "dir/foo/infrastructure-cluster.yaml.tmpl: a provider needs this template: open infrastructure-cluster.yaml.tmpl: file does not exist\ndir/foo/machine-template.yaml.tmpl: a provider needs this template: open machine-template.yaml.tmpl: file does not exist\ndir/foo/sample.yaml.tmpl: a provider needs this template: open sample.yaml.tmpl: file does not exist\ndir/foo/datacenter.schema.yaml: open datacenter.schema.yaml: file does not exist; it describes the fields of the document"},
+		"no field": {
+			folder("foo", whole+"    imageFields: [ami.id, \"\", a..b]\n"),
+			"dir/foo/provider.yaml:12: spec.infrastructure.imageFields[1]: Invalid value: \"\": must be the path of a field below spec.template.spec of a machine template, such as ami.id\n" +
+				"dir/foo/provider.yaml:12: spec.infrastructure.imageFields[2]: Invalid value: \"a..b\": must be the path of a field below spec.template.spec of a machine template, such as ami.id",
+		},
 		"a field of old": {folder("foo", whole+"  nodeImage: true\n"), "dir/foo/provider.yaml:12: spec.nodeImage: Forbidden: unknown field; did you mean nodeImages?"},
 	} {
 		t.Run(name, func(t *testing.T) {

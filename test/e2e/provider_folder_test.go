@@ -51,6 +51,7 @@ func assertProviderFolder(t *testing.T) {
 	with(0, "create", "cluster", "-n", namespace, "-f", file)
 	seen := map[string]string{}
 	noteImages(t, namespace, seen)
+	assertImagesAsked(t, namespace)
 
 	write("1.36", "1.33", "1.36")
 	r := with(3, "upgrade", "cluster", "-n", namespace, "-f", file)
@@ -104,6 +105,24 @@ func assertProviderFolder(t *testing.T) {
 
 	with(0, "delete", "cluster", "folder", "-n", namespace)
 	assertNothingLeft(t, namespace)
+}
+
+// assertImagesAsked asks for another version without a file: it is refused without a word about the
+// image of that version, and planned with one.
+func assertImagesAsked(t *testing.T, namespace string) {
+	t.Helper()
+	asked := []string{"folder", "-n", namespace, "--kubernetes-version", "1.34", "--providers", exampleProviders}
+	r := cli(t, 3, append([]string{"upgrade", "cluster"}, asked...)...)
+	for _, part := range []string{"the control plane", "group md-0"} {
+		want := ": spec.template.spec.image is example-1.33, an image of one version, and machines of " + part + " at v1.34.4 would be made from it; name a file by --images"
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("stderr does not say %q: %s", want, r.stderr)
+		}
+	}
+	images := textFile(t, "images.yaml", []byte("{apiVersion: clusterctl-x.io/v1alpha1, kind: MachineImages, images: [{kubernetesVersion: \"1.34\", parts: [control-plane], spec: {image: example-1.34}}, {kubernetesVersion: \"1.34\", spec: {}}]}\n"))
+	if r := cli(t, 0, append([]string{"plan", "upgrade", "--images", images}, asked...)...); strings.Contains(r.stderr+r.stdout, "machine-image") {
+		t.Errorf("the plan with images says %s%s", r.stdout, r.stderr)
+	}
 }
 
 // noteImages notes the version and the image of each machine of a namespace.

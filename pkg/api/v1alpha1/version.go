@@ -311,6 +311,15 @@ type ClusterVersions struct {
 	WorkerNodeGroups map[string]Version `json:"workerNodeGroups,omitempty"`
 }
 
+// Of is the version of the control plane (ControlPlaneName) or of a worker node group; zero where
+// there is none.
+func (c ClusterVersions) Of(part string) Version {
+	if part == ControlPlaneName {
+		return c.ControlPlane
+	}
+	return c.WorkerNodeGroups[part]
+}
+
 // All are the versions, each once, oldest first.
 func (c ClusterVersions) All() []Version {
 	all := []Version{c.ControlPlane}
