@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,7 +40,7 @@ func (c *existingCluster) objects(t *testing.T) map[string]map[string]any {
 		for _, counted := range []string{"managedFields", "resourceVersion", "generation"} {
 			unstructured.RemoveNestedField(o.Object, "metadata", counted)
 		}
-		for _, counted := range []string{"machinedeployment.clusters.x-k8s.io/revision", "cluster.x-k8s.io/conversion-data"} {
+		for _, counted := range []string{"machinedeployment.clusters.x-k8s.io/revision", "cluster.x-k8s.io/conversion-data", clusterv1.ClusterTopologyUpgradeStepAnnotation} {
 			unstructured.RemoveNestedField(o.Object, "metadata", "annotations", counted)
 		}
 		all[name] = o.Object
@@ -132,4 +134,25 @@ func groupOfTopology(t *testing.T, c *existingCluster) {
 	if want := "error: --worker-node-group first: the group is part of the topology of cluster classy, and Cluster API upgrades it with the rest; "; !strings.Contains(r.stderr, want) {
 		t.Errorf("stderr is %q, want %q in it", r.stderr, want)
 	}
+}
+
+// pinByFile: what is refused without a file is done by an imported one. The group leaves the
+// topology with its machines, and from then on has its version without a file too.
+func pinByFile(t *testing.T, c *existingCluster) {
+	const group = "second"
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	cli(t, 0, "import", "cluster", c.cluster, "-n", c.namespace, "--to", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := strings.Replace(string(text), "- name: "+group+"\n", "- name: "+group+"\n    kubernetesVersion: v1.36.3\n", 1)
+	if err := os.WriteFile(file, []byte(pinned), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The labels of clusterctl-x go in place.
+	assertPlan(t, upgradeAsPlanned(t, c.namespace, c.cluster, file), "Detach "+group+" v1.36.3->v1.36.3", "InPlace "+group+" ->", "InPlace", "InPlace first ->")
+	assertMachines(t, shared, c.namespace, c.cluster, c.machines...)
+	c.flags = append(c.flags, "--worker-node-group", group+"=1.36")
+	assertPlan(t, c.plan(t))
 }

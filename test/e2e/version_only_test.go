@@ -145,7 +145,7 @@ func existingShapes() map[string]existing {
 			},
 		},
 		"own-class": {
-			cluster: "classy", begin: groupOfTopology,
+			cluster: "classy", begin: groupOfTopology, end: pinByFile,
 			steps: []string{
 				to34, "Workers first v1.33.13->v1.34.4 second v1.33.13->v1.34.4", to35, "Workers first v1.34.4->v1.35.4 second v1.34.4->v1.35.4",
 				to36, "Workers first v1.35.4->v1.36.3 second v1.35.4->v1.36.3",
