@@ -136,9 +136,23 @@ func (c *cluster) machines(template *unstructured.Unstructured, kubeadm map[stri
 	if _, has, _ := unstructured.NestedMap(template.Object, "spec", "template", "metadata"); has {
 		c.note("spec.template.metadata", template, "a document has no place for it; the template of this name keeps it, and one that takes its place has none")
 	}
+	c.noteImages(template)
 	return ordered{
 		{"machineTemplate", ordered{{"apiVersion", template.GetAPIVersion()}, {"kind", template.GetKind()}, {"name", template.GetName()}, {"labels", labels}, {"annotations", annotations}, {"spec", spec}}},
 		{"kubeadmDefaults", "None"}, {"kubeadmConfigSpec", kubeadm},
+	}
+}
+
+// noteImages notes the images of a machine template that are of one version.
+func (c *cluster) noteImages(template *unstructured.Unstructured) {
+	if c.kinds.ImageFields == nil {
+		return
+	}
+	for _, path := range c.kinds.ImageFields(template.GroupVersionKind().GroupKind()) {
+		field := append([]string{"spec", "template", "spec"}, strings.Split(path, ".")...)
+		if _, has, _ := unstructured.NestedFieldNoCopy(template.Object, field...); has {
+			c.note(path, template, "an image of one version, which machines of all versions get; before an upgrade, give spec.images of the document an entry for each version of it")
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
@@ -32,7 +33,12 @@ func (e *RefusedError) Error() string {
 }
 
 // Kinds are those of the documents that carry the objects of any infrastructure.
-type Kinds struct{ Datacenter, Machine string }
+type Kinds struct {
+	Datacenter, Machine string
+	// ImageFields returns the fields of spec.template.spec of machine templates of a kind that
+	// name an image of one version; nil for none of any kind.
+	ImageFields func(schema.GroupKind) []string
+}
 
 // Clusters returns the specs of all clusters among the objects, in their order, and notes about
 // the objects that belong to none. Objects of Cluster API are of its current version. live is

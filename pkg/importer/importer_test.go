@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/importer"
 )
@@ -39,7 +40,7 @@ spec:
 kind: AWSMachineTemplate
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 metadata: {name: prod, namespace: shop}
-spec: {template: {spec: {instanceType: m7i.large}}}
+spec: {template: {spec: {instanceType: m7i.large, ami: {id: ami-1}}}}
 ---
 kind: MachineDeployment
 apiVersion: cluster.x-k8s.io/v1beta2
@@ -79,7 +80,14 @@ apiVersion: v1
 metadata: {name: credentials, namespace: shop}
 `
 
-func kinds() importer.Kinds { return importer.Kinds{Datacenter: "DC", Machine: "MC"} }
+func kinds() importer.Kinds {
+	return importer.Kinds{Datacenter: "DC", Machine: "MC", ImageFields: func(kind schema.GroupKind) []string {
+		if kind.Kind == "AWSMachineTemplate" {
+			return []string{"ami.id"}
+		}
+		return nil
+	}}
+}
 
 func objectsOf(t *testing.T, text string) []*unstructured.Unstructured {
 	t.Helper()
@@ -151,6 +159,8 @@ spec:
     kind: AWSMachineTemplate
     name: prod
     spec:
+      ami:
+        id: ami-1
       instanceType: m7i.large
   kubeadmDefaults: None
   kubeadmConfigSpec:
@@ -166,6 +176,8 @@ spec:
     kind: AWSMachineTemplate
     name: prod
     spec:
+      ami:
+        id: ami-1
       instanceType: m7i.large
   kubeadmDefaults: None
   kubeadmConfigSpec:
@@ -181,6 +193,7 @@ spec:
 	wantNotes := []string{
 		"all of AWSMachinePool prod-mp-0: MachinePool prod-mp-0 has it; it stays as it is",
 		"all of MachinePool prod-mp-0: a cluster spec has no MachinePools; it stays as it is with what it refers to, and 'upgrade cluster' without a file moves it",
+		"ami.id of AWSMachineTemplate prod: an image of one version, which machines of all versions get; before an upgrade, give spec.images of the document an entry for each version of it",
 	}
 	if diff := cmp.Diff(wantNotes, imported[0].Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)

@@ -80,7 +80,7 @@ func ImportManifests(ctx context.Context, files []Manifest, known providers.Set,
 func importedKinds(known providers.Set) importer.Kinds {
 	for _, name := range known.Names() {
 		if spec := known[name].Spec; spec.Objects {
-			return importer.Kinds{Datacenter: spec.Datacenter.Kind, Machine: spec.Machine.Kind}
+			return importer.Kinds{Datacenter: spec.Datacenter.Kind, Machine: spec.Machine.Kind, ImageFields: known.ImageFields}
 		}
 	}
 	return importer.Kinds{}
