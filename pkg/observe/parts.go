@@ -106,7 +106,7 @@ func (s snapshot) controlPlanePart() state.Part {
 	part.Reason = cmp.Or(
 		createError(part.Object, kcp.GetV1Beta1Conditions(), controlplanev1.MachinesCreatedV1Beta1Condition),
 		Reason(kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition),
-		unseen(part),
+		unseen(part, kcp.Status.Conditions, controlplanev1.KubeadmControlPlaneAvailableCondition),
 	)
 	part.Blocked = part.Reason != ""
 	// The rest are consequences of machines that are not well.
@@ -172,7 +172,7 @@ func (s snapshot) groupPart(deployment clusterv1.MachineDeployment) state.Part {
 	}
 	part.Former = s.formerTemplates(former)
 	part.Unseen = !deploymentFinished(deployment, present)
-	part.Reason = cmp.Or(blockedSet(append(present, former...)), unseen(part))
+	part.Reason = cmp.Or(blockedSet(append(present, former...)), unseen(part, deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition))
 	part.Blocked = part.Reason != ""
 	carrying := s.carryingOver(present)
 	part.Settled = !part.Unseen && carrying == "" && meta.IsStatusConditionTrue(deployment.Status.Conditions, clusterv1.MachineDeploymentAvailableCondition)

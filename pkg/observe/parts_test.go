@@ -39,6 +39,20 @@ func TestControlPlaneState(t *testing.T) {
 				blocked(c, "Cluster API has not finished the latest change of KubeadmControlPlane/c; if that persists, the log of its controller says why")
 			},
 		},
+		"a change that Cluster API has tried, with a machine that is not ready": {
+			func(s *snapshot) {
+				kcp := s.controlPlane
+				kcp.Generation = 3
+				kcp.Status.Conditions = condition(controlplanev1.KubeadmControlPlaneAvailableCondition, metav1.ConditionFalse, "Control plane not yet initialized")
+				kcp.Status.Conditions[0].ObservedGeneration = 3
+				s.machines[0].Status.NodeRef = clusterv1.MachineNodeReference{}
+			},
+			func(c *state.Cluster) {
+				p := &c.ControlPlane
+				p.Settled, p.Generation, p.Unseen, p.Reason = false, 3, true, "Control plane not yet initialized"
+				p.Machines[0].Ready, p.Machines[0].Node = false, ""
+			},
+		},
 		"a change of templates, before any machine was replaced": {
 			func(s *snapshot) {
 				none := int32(0)

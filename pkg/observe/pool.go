@@ -39,7 +39,7 @@ func (s snapshot) poolPart(pool clusterv1.MachinePool) state.Part {
 	}
 	infrastructure := pool.Status.Initialization.InfrastructureProvisioned
 	part.Settled = !part.Unseen && infrastructure != nil && *infrastructure && upToDate(pool.Status.UpToDateReplicas, pool.Spec.Replicas)
-	part.Reason = cmp.Or(v1beta1Reason(pool), unseen(part))
+	part.Reason = cmp.Or(v1beta1Reason(pool), unseen(part, nil, ""))
 	return part
 }
 

@@ -78,9 +78,12 @@ func createError(object string, conditions clusterv1.Conditions, conditionType c
 }
 
 // unseen says that Cluster API has not finished the latest change of the object of a
-// part. It also stays so while each of its attempts fails.
-func unseen(part state.Part) string {
-	if !part.Unseen {
+// part. It also stays so while each of its attempts fails. It says nothing where Cluster
+// API has tried, which available and its generation show, and a machine is not ready:
+// then the condition says more, and attempts fail because of the machine.
+func unseen(part state.Part, conditions []metav1.Condition, available string) string {
+	notReady := func(m state.Machine) bool { return !m.Ready }
+	if !part.Unseen || tried(part.Generation, conditions, available) && slices.ContainsFunc(part.Machines, notReady) {
 		return ""
 	}
 	return "Cluster API has not finished the latest change of " + part.Object + "; if that persists, the log of its controller says why"
