@@ -48,7 +48,7 @@ type Options struct {
 	Certificates []tls.Certificate
 	// Warn is called with what is no error and not what was asked for either.
 	Warn func(text string)
-	// PrepareContainers makes sure, before a cluster is created whose machines are containers,
+	// PrepareContainers makes sure, before a cluster is created or upgraded whose machines are containers,
 	// that there is an engine for them, with a network of this name; nil where that is not
 	// known, since the management cluster is elsewhere.
 	PrepareContainers func(ctx context.Context, network string) error

@@ -281,6 +281,9 @@ func (s *Service) Upgrade(ctx context.Context, p Upgrade, o RunOptions) error {
 	if refused := p.Removal(); refused != nil && !o.AllowRemovals {
 		return refused
 	}
+	if err := s.prepareContainers(ctx, p.resolved.Provider.Spec.ContainerNetwork); err != nil {
+		return err
+	}
 	held, release, err := s.client.Lock(ctx, p.Key, management.Claim{Groups: p.scope.Groups, TakeOver: o.TakeOver, Waiting: s.options.Waiting})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // bareReason is an item that has no words, only the condition's own reason.
@@ -85,16 +86,24 @@ func line(lines []string, room int) string {
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // shorten takes words out of the middle of a text: errors begin with what was
-// tried and end with what went wrong.
+// tried and end with what went wrong. What was tried ends with a colon, and mostly with the
+// name of an object before it: where the cut is in this name, the name stays, if four fifths of
+// the room are enough.
 func shorten(text string, room int) string {
 	runes := []rune(text)
 	if len(runes) <= room {
 		return text
 	}
-	head, tail := string(runes[:room/2]), string(runes[len(runes)-room/2:])
+	head := string(runes[:room/2])
 	if i := strings.LastIndex(head, " "); i > 0 {
-		head = head[:i]
+		rest, _, _ := strings.Cut(string(runes[room/2:]), " ")
+		if whole := head + rest; strings.HasSuffix(rest, ":") && utf8.RuneCountInString(whole) <= room*4/5 {
+			head = whole
+		} else {
+			head = head[:i]
+		}
 	}
+	tail := string(runes[len(runes)-min(room/2, room-utf8.RuneCountInString(head)):])
 	if i := strings.Index(tail, " "); i >= 0 && i < len(tail)-1 {
 		tail = tail[i+1:]
 	}

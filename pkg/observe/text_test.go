@@ -29,6 +29,8 @@ func TestLine(t *testing.T) {
 		"a long item below a short head": {"because:\n* " + long("begin", 20) + " " + long("end", 20), "because: begin begin … end end end end"},
 		"a long item below a long head":  {long("head", 6) + ":\n* " + long("begin", 20) + " " + long("end", 20), long("head", 6) + ": begin … end end"},
 		"a long word":                    {strings.Repeat("a", 50), strings.Repeat("a", 20) + " … " + strings.Repeat("a", 20)},
+		"a name at the cut":              {"pull image dns:v1.12.1: " + long("again", 10) + " not found", "pull image dns:v1.12.1: … again not found"},
+		"a name too long for the room":   {"failed to pull " + strings.Repeat("a", 30) + ": not found", "failed to pull … not found"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
