@@ -27,6 +27,7 @@ type cluster struct {
 	version       string
 	controlPlanes int
 	groups        []group
+	healthCheck   map[string]any // of all machines
 }
 
 // group is a worker node group. A version pins it.
@@ -48,25 +49,28 @@ func (c cluster) file(t *testing.T) string {
 		}
 		groups = append(groups, entry)
 	}
-	spec, err := yaml.Marshal(object{
-		"apiVersion": "clusterctl-x.io/v1alpha1", "kind": "Cluster", "metadata": object{"name": c.name},
-		"spec": object{
-			"kubernetesVersion":             c.version,
-			"controlPlaneConfiguration":     object{"count": max(c.controlPlanes, 1)},
-			"workerNodeGroupConfigurations": groups,
-			"clusterNetwork": object{
-				"cniConfig": object{"kindnetd": object{}},
-				"pods":      object{"cidrBlocks": []string{"192.168.0.0/16"}},
-				"services":  object{"cidrBlocks": []string{"10.96.0.0/12"}},
-			},
-			"datacenterRef": object{"kind": "DockerDatacenterConfig", "name": c.name},
+	spec := object{
+		"kubernetesVersion":             c.version,
+		"controlPlaneConfiguration":     object{"count": max(c.controlPlanes, 1)},
+		"workerNodeGroupConfigurations": groups,
+		"clusterNetwork": object{
+			"cniConfig": object{"kindnetd": object{}},
+			"pods":      object{"cidrBlocks": []string{"192.168.0.0/16"}},
+			"services":  object{"cidrBlocks": []string{"10.96.0.0/12"}},
 		},
+		"datacenterRef": object{"kind": "DockerDatacenterConfig", "name": c.name},
+	}
+	if c.healthCheck != nil {
+		spec["machineHealthCheck"] = c.healthCheck
+	}
+	text, err := yaml.Marshal(object{
+		"apiVersion": "clusterctl-x.io/v1alpha1", "kind": "Cluster", "metadata": object{"name": c.name}, "spec": spec,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), c.name+".yaml")
-	if err := os.WriteFile(path, spec, 0o600); err != nil {
+	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -80,6 +84,9 @@ func (c cluster) create(t *testing.T) *kubernetes.Clientset {
 	return c.client(t)
 }
 
+// patience is how long clients of a cluster wait for an answer.
+const patience = 10 * time.Second
+
 // client returns a client of the cluster, by its load balancer.
 func (c cluster) client(t *testing.T) *kubernetes.Clientset {
 	t.Helper()
@@ -89,7 +96,7 @@ func (c cluster) client(t *testing.T) *kubernetes.Clientset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.QPS, config.Timeout = -1, 10*time.Second
+	config.QPS, config.Timeout = -1, patience
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +155,15 @@ func (c cluster) delete(t *testing.T) {
 			left = append(left, "volume "+volume)
 		}
 	}
+	networks, err := networks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, network := range networks {
+		if !slices.Contains(suite.networks, network) {
+			left = append(left, "network "+network)
+		}
+	}
 	if len(left) > 0 {
 		t.Errorf("left in Docker: %s", left)
 	}
@@ -202,7 +218,7 @@ func (c cluster) facts(ctx context.Context, client kubernetes.Interface) (f fact
 	}
 	controlPlane := ""
 	for _, node := range nodes.Items {
-		part := c.part(node)
+		part := c.partOf(node.Name)
 		f.Kubelets[part] = append(f.Kubelets[part], node.Status.NodeInfo.KubeletVersion)
 		if part == "control-plane" {
 			controlPlane = node.Name
@@ -251,10 +267,11 @@ func (c cluster) facts(ctx context.Context, client kubernetes.Interface) (f fact
 	return f, err
 }
 
-// part returns what a node belongs to: its name begins with that of its object.
-func (c cluster) part(node corev1.Node) string {
+// partOf returns what a machine belongs to, by its name, which its node and its container have
+// too: it begins with that of its object.
+func (c cluster) partOf(machine string) string {
 	for _, g := range c.groups {
-		if strings.HasPrefix(node.Name, c.name+"-"+g.name+"-") {
+		if strings.HasPrefix(machine, c.name+"-"+g.name+"-") {
 			return g.name
 		}
 	}

@@ -32,7 +32,8 @@ type setup struct {
 	cli, kubectl string
 	home         string // state of clusterctl-x
 	versions     versions
-	workload     string // file with the image of the workload
+	workload     string   // file with the image of the workload
+	networks     []string // of the engine, before there is a cluster
 }
 
 var suite setup //nolint:gochecknoglobals // TestMain has no other way to tests
@@ -66,6 +67,9 @@ func runTests(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, suite.tearDown(ctx)) }()
 	if err := makeNetwork(ctx); err != nil {
+		return 1, err
+	}
+	if suite.networks, err = networks(ctx); err != nil {
 		return 1, err
 	}
 	if suite.workload, err = buildWorkload(ctx, suite.home); err != nil {
@@ -102,6 +106,12 @@ func makeNetwork(ctx context.Context) error {
 	}
 	_, err := docker(ctx, nil, "network", "create", network)
 	return err
+}
+
+// networks returns the names of the networks of the engine.
+func networks(ctx context.Context) ([]string, error) {
+	names, err := docker(ctx, nil, "network", "ls", "--format", "{{.Name}}")
+	return strings.Fields(names), err
 }
 
 // docker runs the client of Docker and returns its output without the last line end.

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/test/observer"
@@ -91,15 +90,7 @@ func upgradeAsPlanned(t *testing.T, c cluster) {
 // everything that was wrong, and returns the machines that were created, by part.
 func observe(t *testing.T, c cluster) (finish func() map[string]int) {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", managementKubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	management, err := observer.NewClient(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := observer.Start(t.Context(), management, client.ObjectKey{Namespace: "default", Name: c.name})
+	o, err := observer.Start(t.Context(), managementClient(t), client.ObjectKey{Namespace: "default", Name: c.name})
 	if err != nil {
 		t.Fatal(err)
 	}

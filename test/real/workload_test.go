@@ -151,7 +151,7 @@ func startWorkload(t *testing.T, c cluster, api kubernetesClient, stays string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := nodes.Items[slices.IndexFunc(nodes.Items, func(n corev1.Node) bool { return c.part(n) == stays })]
+	node := nodes.Items[slices.IndexFunc(nodes.Items, func(n corev1.Node) bool { return c.partOf(n.Name) == stays })]
 	asker := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "asker"},
 		Spec: corev1.PodSpec{NodeName: node.Name, Containers: []corev1.Container{{Name: "asker", Image: workloadImage, Args: []string{
