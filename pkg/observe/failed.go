@@ -45,19 +45,25 @@ func (s *snapshot) readFailedOf(ctx context.Context, live client.Client, failure
 	if err := live.List(ctx, &checks, client.InNamespace(s.cluster.Namespace)); err != nil {
 		return fmt.Errorf("reading the MachineHealthChecks of cluster %s: %w", s.cluster.Name, err)
 	}
-	failed := map[string]bool{}
+	failed := map[string]*metav1.Condition{} // with what the machine of the provider says about itself
 	for _, machine := range machines.Items {
 		condition, err := conditions.UnstructuredGet(&machine, failure.Condition)
 		if err != nil {
 			return fmt.Errorf("reading %s/%s: %w", failure.Kind.Kind, machine.GetName(), err)
 		}
-		failed[machine.GetName()] = condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == failure.Reason
+		if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason != failure.Reason {
+			continue
+		}
+		if failed[machine.GetName()], err = conditions.UnstructuredGet(&machine, clusterv1.ReadyCondition); err != nil {
+			return fmt.Errorf("reading %s/%s: %w", failure.Kind.Kind, machine.GetName(), err)
+		}
 	}
 	if s.failed == nil {
 		s.failed = map[string]state.Failure{}
 	}
 	for _, machine := range s.machines {
-		if !mayBeOf(failure, machine) || !failed[machine.Spec.InfrastructureRef.Name] {
+		says, fails := failed[machine.Spec.InfrastructureRef.Name]
+		if !mayBeOf(failure, machine) || !fails || !hasCopied(machine, says) {
 			continue
 		}
 		s.failed[machine.Name] = state.Failed
@@ -73,6 +79,13 @@ func (s *snapshot) readFailedOf(ctx context.Context, live client.Client, failure
 func mayBeOf(f state.BootstrapFailure, machine clusterv1.Machine) bool {
 	ready := meta.FindStatusCondition(machine.Status.Conditions, clusterv1.MachineInfrastructureReadyCondition)
 	return machine.Spec.InfrastructureRef.GroupKind() == f.Kind.GroupKind() && ready != nil && ready.Status != metav1.ConditionTrue && strings.Contains(ready.Message, f.Condition)
+}
+
+// hasCopied reports whether a machine has what its infrastructure says about itself. Cluster API
+// copies it a little later; until then the reason of the machine is an old one.
+func hasCopied(machine clusterv1.Machine, says *metav1.Condition) bool {
+	ready := meta.FindStatusCondition(machine.Status.Conditions, clusterv1.MachineInfrastructureReadyCondition)
+	return says == nil || ready != nil && ready.Message == says.Message
 }
 
 // covered reports whether a health check of the cluster selects a machine.

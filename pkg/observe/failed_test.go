@@ -47,6 +47,7 @@ func TestReadFailed(t *testing.T) {
 		"of another provider":           {[]clusterv1.Machine{machine("one", "OtherMachine", fails)}, "Failed", nil, result{nil, 0}},
 		"not completed yet":             {[]clusterv1.Machine{one}, "NotCompleted", nil, result{map[string]state.Failure{}, 2}},
 		"failed":                        {[]clusterv1.Machine{one}, "Failed", nil, result{map[string]state.Failure{"one": state.Failed}, 2}},
+		"failed, and copied later":      {[]clusterv1.Machine{machine("one", "DevMachine", "* BootstrapCompleted: Running")}, "Failed", nil, result{map[string]state.Failure{}, 2}},
 		"covered":                       {[]clusterv1.Machine{one}, "Failed", []clusterv1.MachineHealthCheck{check("c", "one")}, result{map[string]state.Failure{"one": state.FailedRemediated}, 2}},
 		"a check of another cluster":    {[]clusterv1.Machine{one}, "Failed", []clusterv1.MachineHealthCheck{check("d", "one")}, result{map[string]state.Failure{"one": state.Failed}, 2}},
 		"a check of other machines":     {[]clusterv1.Machine{one}, "Failed", []clusterv1.MachineHealthCheck{check("c", "two")}, result{map[string]state.Failure{"one": state.Failed}, 2}},
@@ -63,9 +64,10 @@ func TestReadFailed(t *testing.T) {
 				case *unstructured.UnstructuredList:
 					list.Items = []unstructured.Unstructured{{Object: map[string]any{
 						"metadata": map[string]any{"name": "of-one"},
-						"status": map[string]any{"conditions": []any{map[string]any{
-							"type": "BootstrapCompleted", "status": "False", "reason": test.reason, "lastTransitionTime": "2026-01-02T03:04:05Z",
-						}}},
+						"status": map[string]any{"conditions": []any{
+							map[string]any{"type": "BootstrapCompleted", "status": "False", "reason": test.reason, "lastTransitionTime": "2026-01-02T03:04:05Z"},
+							map[string]any{"type": "Ready", "status": "False", "reason": "NotReady", "message": fails, "lastTransitionTime": "2026-01-02T03:04:05Z"},
+						}},
 					}}}
 				case *clusterv1.MachineHealthCheckList:
 					list.Items = test.checks
