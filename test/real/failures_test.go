@@ -28,7 +28,6 @@ func TestUpgradePastFailures(t *testing.T) {
 	const workers = "workers"
 	c := cluster{name: "failures", version: "1.34", groups: []group{{name: workers}}}
 	api := c.create(t)
-	startUnevictable(t, c, api, workers)
 
 	old, own := release(t, c.version), release(t, "1.35")
 	c.version = own.Version.String()
@@ -47,9 +46,15 @@ func TestUpgradePastFailures(t *testing.T) {
 	if _, err := docker(t.Context(), nil, "exec", <-full, "rm", filling); err != nil {
 		t.Fatal(err)
 	}
+	startUnevictable(t, api, c.machines(t, workers)[0].Status.NodeRef.Name, string(old.Images.Pause))
 	deleteMachine(t, c.machinesAt(t, workers, c.version)[0])
 
-	last := start(t, upgrade...)
+	// It is refused where the budget is known before.
+	const check = "pod-disruption-budgets"
+	if r := cli(t, 3, upgrade...); lineWith(r.stderr, check, unevictable) == "" {
+		t.Errorf("no line with the pod\n%s", r.stderr)
+	}
+	last := start(t, append(upgrade, "--skip-preflight", check)...)
 	start(t, "watch", "cluster", c.name).line(t, unevictable, "disruption budget")
 	last.line(t, unevictable, "disruption budget")
 	if err := api.PolicyV1().PodDisruptionBudgets("default").Delete(t.Context(), unevictable, metav1.DeleteOptions{}); err != nil {
@@ -77,15 +82,15 @@ func (c cluster) fails(t *testing.T, upgrade []string, reason string) {
 // unevictable is the name of a pod and of the budget that keeps it.
 const unevictable = "unevictable"
 
-// startUnevictable starts a pod that no eviction is allowed for, on a node of a group.
-func startUnevictable(t *testing.T, c cluster, api kubernetesClient, group string) {
+// startUnevictable starts a pod of an image that no eviction is allowed for, on a node.
+func startUnevictable(t *testing.T, api kubernetesClient, node, image string) {
 	t.Helper()
 	labels := map[string]string{"app": unevictable}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: unevictable, Labels: labels},
 		Spec: corev1.PodSpec{
-			NodeName:   c.machines(t, group)[0].Status.NodeRef.Name,
-			Containers: []corev1.Container{{Name: "pause", Image: string(release(t, c.version).Images.Pause)}},
+			NodeName:   node,
+			Containers: []corev1.Container{{Name: "pause", Image: image}},
 		},
 	}
 	eventually(t, func() string {
@@ -99,9 +104,16 @@ func startUnevictable(t *testing.T, c cluster, api kubernetesClient, group strin
 		ObjectMeta: metav1.ObjectMeta{Name: unevictable},
 		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}},
 	}
-	if _, err := api.PolicyV1().PodDisruptionBudgets("default").Create(t.Context(), budget, metav1.CreateOptions{}); err != nil {
+	budgets := api.PolicyV1().PodDisruptionBudgets("default")
+	if _, err := budgets.Create(t.Context(), budget, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, func() string {
+		if now, err := budgets.Get(t.Context(), unevictable, metav1.GetOptions{}); err != nil || now.Status.CurrentHealthy != 1 {
+			return fmt.Sprintf("the budget does not count its pod: %v", err)
+		}
+		return ""
+	})
 }
 
 // nodeImageWithout makes a node image of a release that lacks container images, and has no

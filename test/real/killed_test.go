@@ -23,8 +23,9 @@ func TestControlPlaneMachineKilled(t *testing.T) {
 	killed := old[len(old)-1]
 	killMachine(t, killed.Name)
 
-	upgrade.line(t, killed.Name, "Kubelet stopped posting node status")
-	start(t, "watch", "cluster", c.name).line(t, killed.Name, "Kubelet stopped posting node status")
+	reason := "Container " + killed.Name + " is not running anymore"
+	upgrade.line(t, reason)
+	start(t, "watch", "cluster", c.name).line(t, reason)
 	deleteMachine(t, killed)
 	upgrade.waitFor(t, 0)
 	assertFacts(t, c, api)
