@@ -8,7 +8,7 @@ import "testing"
 // upgrade. The upgrade says which one and goes on once the machine is deleted.
 func TestControlPlaneMachineKilled(t *testing.T) {
 	t.Parallel()
-	c := cluster{name: "killed", version: "1.34", controlPlanes: 3, groups: []group{{name: "stays", version: "1.34"}}}
+	c := cluster{name: "bereft", version: "1.34", controlPlanes: 3, groups: []group{{name: "stays", version: "1.34"}}}
 	api := c.create(t)
 
 	before := c.version
