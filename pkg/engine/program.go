@@ -75,8 +75,5 @@ func New(cluster string, program Program) Engine {
 
 // last are the objects of the cluster at the end of the plan.
 func (p Program) last() Objects {
-	if len(p.Desired) == 0 {
-		return Objects{}
-	}
 	return p.Desired[len(p.Desired)-1]
 }

@@ -61,6 +61,9 @@ func (s *simulation) look(r *run) (done, alive bool) {
 			s.t.Fatalf("kill %d, run %d: %v", s.kill, s.runs, err)
 		}
 		r.p = turn.Progress
+		if turn.Again && turn.MayLeave {
+			s.t.Fatalf("kill %d, run %d: a turn with another one to come may be left", s.kill, s.runs)
+		}
 		if !s.doUntilKilled(r, turn.Actions) {
 			return false, false
 		}

@@ -105,7 +105,7 @@ func (t *turn) beginSegment(first int) {
 // segmentEnd is the last of the desired states whose Cluster is as that of one.
 func (t *turn) segmentEnd(desired int) int {
 	end := desired
-	for end < t.Plan.NextDetached(desired-1) && end+1 < len(t.Desired) && reflect.DeepEqual(t.Desired[end+1].Cluster, t.Desired[desired].Cluster) {
+	for end < t.Plan.NextDetached(desired-1) && reflect.DeepEqual(t.Desired[end+1].Cluster, t.Desired[desired].Cluster) {
 		end++
 	}
 	return end
