@@ -133,7 +133,7 @@ e2e-real: ## run the tests on real machines, as root; it builds their images (do
 
 .PHONY: real-tests
 real-tests:
-	[[ $(REAL_IMAGES) == registry ]] || nice go run ./hack/realnodes -dir $(BIN)/real
+	nice go run ./hack/realnodes -dir $(BIN)/real -nodes=$(if $(filter registry,$(REAL_IMAGES)),false,true)
 	REAL_IMAGES=$(REAL_IMAGES) go test -tags real ./test/real -count=1 -timeout 3h -parallel 1 -v $(REAL_FLAGS)
 
 .PHONY: vet

@@ -21,6 +21,7 @@ type containerImage struct {
 	// layers, each a directory that is the root of the file system.
 	layers     []string
 	entrypoint []string
+	command    []string // arguments of the entrypoint, unless a pod has others
 }
 
 // archive writes container images as an OCI image layout, which containerd imports. What
@@ -79,7 +80,10 @@ func (a *archive) image(i containerImage) error {
 		"os": "linux", "architecture": runtime.GOARCH,
 		"config": map[string]any{
 			"Entrypoint": i.entrypoint,
-			"Env":        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+			"Cmd":        i.command,
+			// Images of the same content are not the same image.
+			"Labels": map[string]string{"org.opencontainers.image.title": i.names[0]},
+			"Env":    []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
 		},
 		"rootfs": map[string]any{"type": "layers", "diff_ids": digests},
 	})

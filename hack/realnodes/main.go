@@ -1,6 +1,7 @@
 // Command realnodes builds the images of machines that the tests in test/real run on, without
 // a registry: from modules of the Go module proxy and packages of Debian. The engine of
-// DOCKER_HOST gets the images, and bundles.yaml, in the directory of -dir, names them.
+// DOCKER_HOST gets the images, and bundles.yaml, in the directory of -dir, names them. It builds
+// Kubernetes' conformance tests, too.
 package main
 
 import (
@@ -24,25 +25,51 @@ const kind = "sigs.k8s.io/kind@v0.32.0"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	dir := flag.String("dir", "bin/real", "the directory that keeps what was built")
-	scripts := flag.String("scripts", "hack/realnodes", "the directory of this command")
+	var o options
+	flag.StringVar(&o.dir, "dir", "bin/real", "the directory that keeps what was built")
+	flag.StringVar(&o.scripts, "scripts", "hack/realnodes", "the directory of this command")
+	flag.BoolVar(&o.nodes, "nodes", true, "make node images, and not only the conformance tests of the last minor")
 	minors := flag.String("minors", "1.34,1.35,1.36", "the minors of Kubernetes to build the newest patch of")
 	flag.Parse()
-	if err := build(ctx, *dir, *scripts, strings.Split(*minors, ",")); err != nil {
+	o.minors = strings.Split(*minors, ",")
+	if err := o.build(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "realnodes:", err)
 		os.Exit(1)
 	}
 }
 
-func build(ctx context.Context, dir, scripts string, minors []string) error {
-	bundles, err := newest(minors)
+// options are the flags of the command.
+type options struct {
+	dir, scripts string
+	minors       []string
+	nodes        bool
+}
+
+func (o options) build(ctx context.Context) error {
+	bundles, err := newest(o.minors)
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(dir, scripts)
+	b, err := newBuilder(o.dir, o.scripts)
 	if err != nil {
 		return err
 	}
+	if o.nodes {
+		if err := b.nodeImages(ctx, bundles); err != nil {
+			return err
+		}
+	}
+	releases := bundles.Releases()
+	last := releases[len(releases)-1]
+	programs, err := b.kubernetes(ctx, last)
+	if err != nil {
+		return err
+	}
+	return b.conformance(ctx, last, programs)
+}
+
+// nodeImages makes the node images of all releases, and writes bundles that name them.
+func (b builder) nodeImages(ctx context.Context, bundles *versionsbundle.Bundles) error {
 	shared, err := b.shared(ctx)
 	if err != nil {
 		return err
