@@ -87,12 +87,18 @@ func (c cluster) create(t *testing.T) *kubernetes.Clientset {
 // patience is how long clients of a cluster wait for an answer.
 const patience = 10 * time.Second
 
-// client returns a client of the cluster, by its load balancer.
-func (c cluster) client(t *testing.T) *kubernetes.Clientset {
+// kubeconfig writes the kubeconfig of the cluster to a file.
+func (c cluster) kubeconfig(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	cli(t, 0, "get", "kubeconfig", c.name, "--to", path)
-	config, err := clientcmd.BuildConfigFromFlags("", path)
+	return path
+}
+
+// client returns a client of the cluster, by its load balancer.
+func (c cluster) client(t *testing.T) *kubernetes.Clientset {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -222,11 +222,16 @@ func (w *workload) bringImages(ctx context.Context) {
 			if brought[machine] || machine == w.cluster.name+"-lb" {
 				continue
 			}
-			_, err := docker(ctx, image, "exec", "--interactive", machine, "ctr", "--namespace", "k8s.io", "images", "import", "-")
-			brought[machine] = err == nil // else containerd does not run yet
+			brought[machine] = importImages(ctx, machine, image) == nil // else containerd does not run yet
 		}
 		return false, nil
 	})
+}
+
+// importImages gives a machine the images of an archive.
+func importImages(ctx context.Context, machine string, archive []byte) error {
+	_, err := docker(ctx, archive, "exec", "--interactive", machine, "ctr", "--namespace", "k8s.io", "images", "import", "-")
+	return err
 }
 
 // report is what the asker saw.
