@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,10 +17,6 @@ const (
 	ciliumChart     = "install/kubernetes/cilium"
 	ciliumCopyright = "Copyright Authors of Cilium"
 	ciliumConfig    = "cilium-config"
-
-	// helmModule pins the helm that renders the chart, seen from the
-	// repository's root.
-	helmModule = "test/bench/peers"
 
 	// ciliumKubeVersion is what the chart is rendered for. For 1.30 to 1.32 it
 	// would leave out hostUsers, which API servers of these versions drop
@@ -68,26 +62,12 @@ func generateCilium(ctx context.Context) (fileSet, error) {
 	}, nil
 }
 
-// renderChart runs the pinned helm. It asks no cluster: template never does.
 func renderChart(ctx context.Context, chart string) (string, error) {
-	args := []string{
-		"tool", "helm", "template", "cilium", chart,
-		"--namespace", "kube-system", "--kube-version", ciliumKubeVersion,
-	}
+	args := []string{"cilium", chart, "--namespace", "kube-system", "--kube-version", ciliumKubeVersion}
 	for _, value := range ciliumValues() {
 		args = append(args, "--set", value)
 	}
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = filepath.FromSlash(helmModule)
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	output, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return "", fmt.Errorf("helm template: %w: %s", err, strings.TrimSpace(string(exit.Stderr)))
-	}
-	if err != nil {
-		return "", fmt.Errorf("helm template: %w", err)
-	}
-	return string(output), nil
+	return source.RenderChart(ctx, args...)
 }
 
 // splitCilium finds the one ConfigMap that the program changes, and refuses
