@@ -123,7 +123,7 @@ e2e: build kubectl providerwebhooks infrastructure-simulator ## run all other en
 # REAL_IMAGES=registry takes the node images that kind publishes; -run of REAL_FLAGS chooses tests.
 REAL_IMAGES := built
 REAL_FLAGS  :=
-REAL_PROGRAMS := hack/realnodes/programs
+REAL_PROGRAMS := hack/realnodes/programs hack/realnodes/certmanager
 REAL_ENGINE := hack/realnodes/engine $(BIN)/real/engine
 .PHONY: e2e-real
 e2e-real: ## run the tests on real machines, as root; it builds their images (docs/real-machines.md)
@@ -143,7 +143,7 @@ vet: generate-embedded $(WEBHOOKS_MANIFESTS)
 	cd $(EMBEDDED) && go vet ./...
 	cd hack/dist && go vet ./...
 	cd $(WEBHOOKS) && go vet ./...
-	cd $(REAL_PROGRAMS) && go vet ./...
+	for module in $(REAL_PROGRAMS); do (cd $$module && go vet ./...); done
 
 # As the unit tests, it leaves the machine to the end-to-end tests beside it.
 .PHONY: lint
@@ -152,7 +152,7 @@ lint: generate-embedded $(WEBHOOKS_MANIFESTS) $(GOLANGCI_LINT) ## look for what 
 	cd $(EMBEDDED) && nice $(GOLANGCI_LINT) run ./...
 	cd hack/dist && nice $(GOLANGCI_LINT) run ./...
 	cd $(WEBHOOKS) && nice $(GOLANGCI_LINT) run ./...
-	cd $(REAL_PROGRAMS) && nice $(GOLANGCI_LINT) run ./...
+	for module in $(REAL_PROGRAMS); do (cd $$module && nice $(GOLANGCI_LINT) run ./...); done
 
 $(GOLANGCI_LINT): hack/tools/go.mod
 	@hack/part golangci-lint go build -C hack/tools -v -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

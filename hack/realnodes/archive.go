@@ -22,6 +22,7 @@ type containerImage struct {
 	layers     []string
 	entrypoint []string
 	command    []string // arguments of the entrypoint, unless a pod has others
+	user       string   // root, unless it is set
 }
 
 // archive writes container images as an OCI image layout, which containerd imports. What
@@ -81,6 +82,7 @@ func (a *archive) image(i containerImage) error {
 		"config": map[string]any{
 			"Entrypoint": i.entrypoint,
 			"Cmd":        i.command,
+			"User":       i.user,
 			// Images of the same content are not the same image.
 			"Labels": map[string]string{"org.opencontainers.image.title": i.names[0]},
 			"Env":    []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},

@@ -70,6 +70,13 @@ func (b builder) step(ctx context.Context, name, script string, sources []string
 	if err != nil {
 		return "", err
 	}
+	return b.once(name, hash, func(dir string) error {
+		return b.logged(ctx, name, filepath.Join(b.scripts, script), append(args, dir)...)
+	})
+}
+
+// once fills a directory that is named after what it is made of, unless that was done before.
+func (b builder) once(name, hash string, fill func(dir string) error) (string, error) {
 	result := filepath.Join(b.dir, name+"-"+hash)
 	if _, err := os.Stat(result); err == nil {
 		return result, nil
@@ -83,7 +90,7 @@ func (b builder) step(ctx context.Context, name, script string, sources []string
 	}
 	start := time.Now()
 	b.log.Printf("building %s ...", name)
-	if err := b.logged(ctx, name, filepath.Join(b.scripts, script), append(args, partial)...); err != nil {
+	if err := fill(partial); err != nil {
 		return "", err
 	}
 	b.log.Printf("built %s in %s", name, time.Since(start).Round(time.Second))
@@ -125,7 +132,7 @@ func (b builder) forget(name string) error {
 const hashLength = 10
 
 // hash returns what changes with the content of the sources, which are files or directories
-// below the scripts, or with the arguments.
+// as seen from the scripts, or with the arguments.
 func (b builder) hash(sources, args []string) (string, error) {
 	sum := sha256.New()
 	for _, arg := range args {
@@ -134,14 +141,18 @@ func (b builder) hash(sources, args []string) (string, error) {
 	slices.Sort(sources)
 	for _, s := range sources {
 		err := filepath.WalkDir(filepath.Join(b.scripts, s), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
+			if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(sum, "%q %x\n", strings.TrimPrefix(path, b.scripts), sha256.Sum256(data))
+			name, err := filepath.Rel(b.scripts, path)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(sum, "%q %x\n", "/"+filepath.ToSlash(name), sha256.Sum256(data))
 			return err
 		})
 		if err != nil {

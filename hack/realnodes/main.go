@@ -1,7 +1,7 @@
 // Command realnodes builds the images of machines that the tests in test/real run on, without
 // a registry: from modules of the Go module proxy and packages of Debian. The engine of
-// DOCKER_HOST gets the images, and bundles.yaml, in the directory of -dir, names them. It builds
-// Kubernetes' conformance tests, too.
+// DOCKER_HOST gets the images, and bundles.yaml, in the directory of -dir, names them. It also
+// builds Kubernetes' conformance tests, and a folder of provider components with their images, which 'components' there names.
 package main
 
 import (
@@ -28,7 +28,8 @@ func main() {
 	var o options
 	flag.StringVar(&o.dir, "dir", "bin/real", "the directory that keeps what was built")
 	flag.StringVar(&o.scripts, "scripts", "hack/realnodes", "the directory of this command")
-	flag.BoolVar(&o.nodes, "nodes", true, "make node images, and not only the conformance tests of the last minor")
+	flag.BoolVar(&o.nodes, "nodes", true, "make node images")
+	flag.BoolVar(&o.conformance, "conformance", true, "build the conformance tests of the last minor")
 	minors := flag.String("minors", "1.34,1.35,1.36", "the minors of Kubernetes to build the newest patch of")
 	flag.Parse()
 	o.minors = strings.Split(*minors, ",")
@@ -40,9 +41,9 @@ func main() {
 
 // options are the flags of the command.
 type options struct {
-	dir, scripts string
-	minors       []string
-	nodes        bool
+	dir, scripts       string
+	minors             []string
+	nodes, conformance bool
 }
 
 func (o options) build(ctx context.Context) error {
@@ -58,6 +59,12 @@ func (o options) build(ctx context.Context) error {
 		if err := b.nodeImages(ctx, bundles); err != nil {
 			return err
 		}
+	}
+	if err := b.components(ctx); err != nil {
+		return err
+	}
+	if !o.conformance {
+		return nil
 	}
 	releases := bundles.Releases()
 	last := releases[len(releases)-1]

@@ -33,6 +33,7 @@ func allowed() map[string][]string {
 		"config":           nil,
 		"hack/addons":      {"config", "hack/source"},
 		"hack/bundles":     {"hack/source"},
+		"hack/components":  {"hack/source"},
 		"hack/mutate":      nil,
 		"hack/realnodes":   {"config", "hack/source", "pkg/api/v1alpha1", "pkg/versionsbundle"},
 		"hack/schema":      {"pkg/api/v1alpha1", "pkg/providers", "pkg/versionsbundle"},
