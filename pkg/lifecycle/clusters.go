@@ -85,18 +85,25 @@ func (s *Service) WatchClusters(ctx context.Context, of Selection, show func([]C
 	}
 	var last []state.Cluster
 	first := true
-	return s.client.WatchClusters(ctx, s.filter(of), func(clusters []state.Cluster) error {
+	return s.client.WatchClusters(ctx, s.filter(of), func(clusters []state.Cluster) (bool, error) {
 		if len(of.Names) > 0 {
 			clusters = slices.DeleteFunc(clusters, func(c state.Cluster) bool { return !slices.Contains(of.Names, c.Name) })
 		}
 		changes := changed(last, clusters)
 		last = clusters
 		if len(changes) == 0 && !first {
-			return nil
+			return false, nil
 		}
 		first = false
-		return show(changes)
+		return false, show(changes)
 	})
+}
+
+// LockAll waits until every cluster is as it is specified and no run works on any, and locks them
+// all until the returned function is called. Clusters whose upgrades are held are as specified.
+// Waiting is called with the first cluster that is not, and what it waits for.
+func (s *Service) LockAll(ctx context.Context, waiting func(cluster, what string)) (context.Context, func(), error) {
+	return s.client.LockAll(ctx, waiting)
 }
 
 func (s *Service) filter(of Selection) management.Filter {

@@ -61,9 +61,9 @@ func (c *Client) watch(ctx context.Context, key client.ObjectKey, seen func(clus
 }
 
 // WatchClusters calls seen with the states of the clusters that a filter chooses, first as
-// they are and then after each change, until seen returns an error or ctx ends. When the
-// deadline of ctx passes, the error is ErrTimeout.
-func (c *Client) WatchClusters(ctx context.Context, filter Filter, seen func([]state.Cluster) error) error {
+// they are and then after each change, until seen reports that it is done or returns an error, or
+// ctx ends. When the deadline of ctx passes, the error is ErrTimeout.
+func (c *Client) WatchClusters(ctx context.Context, filter Filter, seen func([]state.Cluster) (done bool, err error)) error {
 	if _, err := c.Clusters(ctx, filter); err != nil {
 		return unlessEnded(ctx, err)
 	}
@@ -72,10 +72,11 @@ func (c *Client) WatchClusters(ctx context.Context, filter Filter, seen func([]s
 		if err != nil {
 			return glance{}, c.explain(ctx, fmt.Errorf("watching clusters: %w", err))
 		}
-		if err := seen(clusters); err != nil {
+		done, err := seen(clusters)
+		if err != nil {
 			return glance{}, seenError{err}
 		}
-		return glance{unwatched: c.lookAgain(unwatched)}, nil
+		return glance{done: done, unwatched: c.lookAgain(unwatched)}, nil
 	})
 }
 

@@ -48,13 +48,14 @@ func (a *App) AddCompletions(cmd *cobra.Command) {
 		"out":         commandline.FilesWith("json"),
 		providersFlag: commandline.Directories,
 		"cert-dir":    commandline.Directories,
+		"components":  commandline.Directories,
 		"output-dir":  commandline.Directories,
 	}
 	for _, version := range []string{"control-plane", "kubernetes-version", "target", "workers"} {
 		all[version] = a.CompleteVersions
 	}
 	for _, free := range []string{
-		"class", "extension-config", "force-conflicts", "health-address", "host", "image", "port", "reason", "selector", "setting", "step", "timeout", "until-step", "upgrade-plans-from", "v", "worker-node-group",
+		"class", "cluster-api-version", "extension-config", "force-conflicts", "health-address", "host", "image", "port", "reason", "selector", "setting", "step", "timeout", "until-step", "upgrade-plans-from", "v", "with", "worker-node-group",
 	} {
 		all[free] = cobra.NoFileCompletions
 	}

@@ -15,7 +15,7 @@ import (
 
 // New returns the command management.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("management", "Start, stop and look at the embedded management cluster", start(a), stop(a), status(a), kubeconfig(a))
+	return cli.Group("management", "Start and stop embedded management clusters, install and upgrade the components of others", start(a), stop(a), status(a), kubeconfig(a), initialize(a), upgrade(a))
 }
 
 func start(a *cli.App) *cobra.Command {

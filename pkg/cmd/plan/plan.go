@@ -21,7 +21,7 @@ import (
 
 // New returns the command plan.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("plan", "Show what a command, or a change of a ClusterClass, would do", upgrade(a), clusterClass(a))
+	return cli.Group("plan", "Show what a command, or a change of a ClusterClass, would do", upgrade(a), clusterClass(a), managementUpgrade(a))
 }
 
 // Flags say which upgrade is planned.
