@@ -6,6 +6,7 @@ package components
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,8 +95,10 @@ type Component struct {
 // Changes reports whether the component is installed or upgraded.
 func (c Component) Changes() bool { return c.From != c.To }
 
-// reference is the component as clusterctl's options name it.
-func (c Component) reference() string { return c.provider.ProviderName + ":" + c.To }
+// reference is the component as clusterctl's options name it; the newest version without To.
+func (c Component) reference() string {
+	return strings.TrimSuffix(c.provider.ProviderName+":"+c.To, ":")
+}
 
 // Plan is what is to be done to the components of a management cluster.
 type Plan struct {

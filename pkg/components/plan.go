@@ -227,7 +227,7 @@ func (c *Client) complete(ctx context.Context, p Plan) (Plan, error) {
 		if !component.Changes() {
 			continue
 		}
-		read, err := c.library.GetProviderComponents(ctx, component.provider.ProviderName, component.provider.GetProviderType(), client.ComponentsOptions{Version: component.To})
+		read, err := c.library.GetProviderComponents(ctx, component.reference(), component.provider.GetProviderType(), client.ComponentsOptions{})
 		if err != nil {
 			return Plan{}, fmt.Errorf("reading the components of %s %s: %w", component.Name, component.To, err)
 		}

@@ -39,6 +39,9 @@ spec:
   kubernetesVersion: "%[2]s"
   controlPlaneConfiguration: {count: 1}
   workerNodeGroupConfigurations: [{name: md-0, count: 2}]
+  clusterNetwork:
+    pods: {cidrBlocks: [192.168.0.0/16]}
+    services: {cidrBlocks: [10.96.0.0/12]}
   datacenterRef: {kind: InMemoryDatacenterConfig, name: %[1]s}
 `, name, version)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -72,6 +75,7 @@ func TestManagementUpgrade(t *testing.T) {
 
 	installed := m.run(t, 0, append([]string{"management", "init", "--with", "infrastructure-docker=v1.14.0"}, from...)...)
 	t.Log(installed.stdout)
+	m.assertVersions(t, "v1.14.0", append([]string{"--cluster-api-version", "v1.14.0", "--with", "infrastructure-docker=v1.14.0"}, from...))
 	again := m.run(t, 0, append([]string{"management", "init"}, from...)...)
 	if want := "the components of the management cluster are as wanted; nothing to do\n"; again.stdout != want {
 		t.Errorf("a second time: %q, want %q", again.stdout, want)
