@@ -55,8 +55,7 @@ func Connect(ctx context.Context, config *rest.Config, options Options) (*Client
 		return nil, fmt.Errorf("options of the management cluster %s: %w", config.Host, err)
 	}
 	scheme := runtime.NewScheme()
-	builder := runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, coordinationv1.AddToScheme,
-		authenticationv1.AddToScheme, authorizationv1.AddToScheme, policyv1.AddToScheme, runtimev1.AddToScheme, metav1.AddMetaToScheme)
+	builder := knownKinds()
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
@@ -88,6 +87,12 @@ func Connect(ctx context.Context, config *rest.Config, options Options) (*Client
 		return nil, err
 	}
 	return connection, connection.checkClusterAPI(ctx)
+}
+
+// knownKinds are those that a Client has Go types for.
+func knownKinds() runtime.SchemeBuilder {
+	return runtime.NewSchemeBuilder(clusterv1.AddToScheme, addonsv1.AddToScheme, controlplanev1.AddToScheme, corev1.AddToScheme, coordinationv1.AddToScheme,
+		authenticationv1.AddToScheme, authorizationv1.AddToScheme, policyv1.AddToScheme, runtimev1.AddToScheme, metav1.AddMetaToScheme)
 }
 
 // opts returns the options with their defaults.

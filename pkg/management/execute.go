@@ -2,12 +2,10 @@ package management
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -249,7 +247,7 @@ func (x *execution) recordHold(ctx context.Context, hold *state.Hold) {
 
 // pause writes the Cluster, paused, with a mark that says why.
 func (x *execution) pause(ctx context.Context, a engine.Pause) ([]*unstructured.Unstructured, error) {
-	mark, err := json.Marshal(state.Pause{Why: a.Why, By: x.c.identity(), Since: x.c.opts().Clock.Now().UTC().Truncate(time.Second)})
+	mark, err := x.c.PauseMark(state.Pause{Why: a.Why})
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +255,7 @@ func (x *execution) pause(ctx context.Context, a engine.Pause) ([]*unstructured.
 	for _, field := range []struct {
 		value any
 		path  []string
-	}{{true, []string{"spec", "paused"}}, {string(mark), []string{"metadata", "annotations", v1alpha1.PauseAnnotation}}} {
+	}{{true, []string{"spec", "paused"}}, {mark, []string{"metadata", "annotations", v1alpha1.PauseAnnotation}}} {
 		if err := unstructured.SetNestedField(paused.Object, field.value, field.path...); err != nil {
 			return nil, err
 		}

@@ -135,6 +135,9 @@ func paused(cluster state.Cluster, p plan.Plan) []string {
 	if cluster.Paused && cluster.Pause == nil {
 		reasons = append(reasons, fmt.Sprintf("Cluster/%s is paused, so Cluster API would do nothing: set spec.paused to false", cluster.Name))
 	}
+	if cluster.Paused && cluster.Pause != nil && cluster.Pause.For != "" {
+		reasons = append(reasons, cluster.Pause.String())
+	}
 	const says = " is paused, so Cluster API would do nothing: remove its annotation cluster.x-k8s.io/paused"
 	if cluster.ControlPlane.Paused {
 		reasons = append(reasons, cluster.ControlPlane.Object+says)

@@ -60,6 +60,14 @@ func TestPaused(t *testing.T) {
 			both,
 			[]string{ofCluster, "KubeadmControlPlane/c" + annotation, "MachineDeployment/c-md-0" + field, "MachineDeployment/c-md-1" + field},
 		},
+		"a backup that was killed": {
+			func(c *state.Cluster) {
+				c.Paused, c.Pause = true, &state.Pause{Why: "save it", By: "me", For: state.PauseForBackup}
+			},
+			nil,
+			[]string{"clusterctl-x paused the cluster to save it (me, since 0001-01-01T00:00:00Z); if that was interrupted, 'clusterctl-x backup management' completes it and lifts the pause"},
+		},
+		"a group on its way":                   {func(c *state.Cluster) { c.Paused, c.Pause = true, &state.Pause{Why: "detach md-0"} }, nil, nil},
 		"the cluster, whatever is changed":     {func(c *state.Cluster) { c.Paused = true }, nil, []string{ofCluster}},
 		"the control plane":                    {func(c *state.Cluster) { c.ControlPlane.Paused = true }, both, []string{"KubeadmControlPlane/c" + annotation}},
 		"a group":                              {second, both, []string{"MachineDeployment/c-md-1" + field}},

@@ -131,11 +131,15 @@ func (c *Client) missingPrivileges(ctx context.Context, namespace string, wanted
 	if err := tasks.Wait(); err != nil {
 		return nil, err
 	}
+	where := "in namespace " + namespace
+	if namespace == "" {
+		where = "in all namespaces"
+	}
 	var reasons []string
 	for i, verbs := range missing {
 		if len(verbs) > 0 {
 			resource := strings.TrimSuffix(wanted[i].resource+"."+wanted[i].group, ".")
-			reasons = append(reasons, fmt.Sprintf("the user of this kubeconfig may not %s %s in namespace %s; give it the privileges of 'clusterctl-x generate rbac'", strings.Join(verbs, ", "), resource, namespace))
+			reasons = append(reasons, fmt.Sprintf("the user of this kubeconfig may not %s %s %s; give it the privileges of 'clusterctl-x generate rbac'", strings.Join(verbs, ", "), resource, where))
 		}
 	}
 	return reasons, nil

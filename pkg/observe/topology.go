@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
@@ -76,7 +77,8 @@ func pauseSeen(conditions []metav1.Condition, name string, generation int64) boo
 		(condition.Reason == clusterv1.PausedReason || condition.Reason == clusterv1.ClusterTopologyReconcilePausedReason)
 }
 
-// pauseOf returns the pause that clusterctl-x set on a cluster; nil without one.
+// pauseOf returns the pause that clusterctl-x set on a cluster; nil without one. A backup marks
+// a cluster before it pauses it.
 func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
 	text, marked := cluster.Annotations[v1alpha1.PauseAnnotation]
 	if !marked {
@@ -85,6 +87,9 @@ func pauseOf(cluster *clusterv1.Cluster) *state.Pause {
 	var pause state.Pause
 	if err := json.Unmarshal([]byte(text), &pause); err != nil {
 		pause.Why = text // somebody edited it, and a word is better than none
+	}
+	if pause.For != "" && !ptr.Deref(cluster.Spec.Paused, false) {
+		return nil
 	}
 	return &pause
 }

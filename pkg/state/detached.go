@@ -15,6 +15,29 @@ type Pause struct {
 	// By is who runs clusterctl-x, and where.
 	By    string    `json:"by"`
 	Since time.Time `json:"since"`
+	// For is empty where a group is detached or returned.
+	For PauseFor `json:"for,omitempty"`
+}
+
+// PauseFor is the use case of a pause.
+type PauseFor string
+
+// Use cases of pauses besides detaching and returning groups.
+const (
+	PauseForBackup  PauseFor = "backup"
+	PauseForRestore PauseFor = "restore"
+)
+
+// command is what completes what was done during the pause.
+func (p PauseFor) command() string {
+	switch p {
+	case PauseForBackup:
+		return "clusterctl-x backup management"
+	case PauseForRestore:
+		return "clusterctl-x restore management"
+	default:
+		return "clusterctl-x upgrade cluster"
+	}
 }
 
 // String says it in a sentence, with what to do.
@@ -28,7 +51,7 @@ func (p Pause) Waiting() string {
 }
 
 func (p Pause) more() string {
-	return fmt.Sprintf("to %s (%s, since %s); if that was interrupted, 'clusterctl-x upgrade cluster' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("to %s (%s, since %s); if that was interrupted, '%s' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339), p.For.command())
 }
 
 // Attached returns the cluster with only the parts that Cluster API manages for its
