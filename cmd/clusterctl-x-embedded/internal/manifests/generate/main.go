@@ -19,6 +19,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 )
 
 // component is one of Cluster API's programs with its config directory.
@@ -124,6 +125,7 @@ func (m *manifests) addObject(c component, raw []byte) error {
 		if c.contract {
 			labelContract(&crd)
 		}
+		metav1.SetMetaDataLabel(&crd.ObjectMeta, clusterctlv1.ClusterctlLabel, "") // as 'clusterctl init' does, for what it moves
 		establish(&crd)
 		m.CRDs = append(m.CRDs, crd)
 	case "MutatingWebhookConfiguration":
