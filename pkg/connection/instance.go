@@ -82,6 +82,12 @@ func (c *Choice) Start(ctx context.Context) (embedded.Instance, error) {
 	return instance, nil
 }
 
+// Created returns the embedded management cluster that is meant, and whether it was ever started.
+func (c *Choice) Created() (embedded.Instance, bool, error) {
+	instance, status, err := c.status()
+	return instance, status.Created, err
+}
+
 // Stop stops the embedded management cluster. It reports whether that was ever started, and
 // whether it ran.
 func (c *Choice) Stop(ctx context.Context) (instance embedded.Instance, started, ran bool, err error) {

@@ -200,6 +200,9 @@ type Infrastructure struct {
 	APIVersion string `json:"apiVersion"`
 	// Cluster is the kind of the infrastructure cluster.
 	Cluster string `json:"cluster"`
+	// ClusterField is a field below spec of infrastructure clusters that those of the provider
+	// have, where other providers have the same kind; empty where it is the provider's alone.
+	ClusterField string `json:"clusterField,omitempty"`
 	// MachineTemplate is the kind of the machine templates.
 	MachineTemplate string `json:"machineTemplate"`
 	// ImageFields are the fields of spec.template.spec of such a template that name an image of

@@ -10,8 +10,10 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/clusterctl-x/clusterctl-x/config"
@@ -198,6 +200,25 @@ func (s Set) Datacenters() []string {
 	}
 	slices.Sort(kinds)
 	return kinds
+}
+
+// Simulates reports whether an infrastructure cluster is that of a provider of simulated
+// machines.
+func (s Set) Simulates(infrastructure *unstructured.Unstructured) bool {
+	for _, provider := range s {
+		of := provider.Spec.Infrastructure
+		if !provider.Spec.Simulated || of == nil || schema.FromAPIVersionAndKind(of.APIVersion, of.Cluster).GroupKind() != infrastructure.GroupVersionKind().GroupKind() {
+			continue
+		}
+		if of.ClusterField == "" {
+			return true
+		}
+		path := append([]string{"spec"}, strings.Split(of.ClusterField, ".")...)
+		if _, found, err := unstructured.NestedFieldNoCopy(infrastructure.Object, path...); found && err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // BootstrapFailures are how machines of these providers say that their bootstrap failed for

@@ -123,3 +123,11 @@ func assertStderr(t *testing.T, r result, want string, without ...string) {
 		t.Errorf("stderr is\n%s\nwant\n%s", said, want)
 	}
 }
+
+// assertEndsWith compares the end of what a command said.
+func assertEndsWith(t *testing.T, said, want string) {
+	t.Helper()
+	if !strings.HasSuffix(said, want) {
+		t.Errorf("stderr is\n%s\nand is to end with\n%s", said, want)
+	}
+}

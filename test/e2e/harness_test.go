@@ -91,7 +91,7 @@ func (u user) tearDown() error {
 	}
 	for _, instance := range instances {
 		if instance.IsDir() {
-			if r := u.run(context.Background(), nil, "management", "stop", "--remove", "--name", instance.Name()); r.code != 0 {
+			if r := u.run(context.Background(), nil, "management", "stop", "--remove", "--abandon-clusters", "--name", instance.Name()); r.code != 0 {
 				err = errors.Join(err, errors.New(r.stderr))
 			}
 		}

@@ -93,7 +93,7 @@ func runTests(m *testing.M) (code int, err error) {
 }
 
 func (s setup) tearDown(ctx context.Context) error {
-	if r := s.run(ctx, "management", "stop", "--remove"); r.code != 0 {
+	if r := s.run(ctx, "management", "stop", "--remove", "--abandon-clusters"); r.code != 0 {
 		return fmt.Errorf("stopping the management cluster: %s", r.stderr)
 	}
 	return os.RemoveAll(s.home)

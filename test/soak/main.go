@@ -70,7 +70,7 @@ func run(ctx context.Context, kills int, seed uint64, only string) (err error) {
 		return errors.New(r.stderr)
 	}
 	defer func() {
-		if r := s.exec(ctx, s.cli, "management", "stop", "--remove"); r.code != 0 {
+		if r := s.exec(ctx, s.cli, "management", "stop", "--remove", "--abandon-clusters"); r.code != 0 {
 			err = errors.Join(err, errors.New(r.stderr))
 		}
 	}()
