@@ -133,6 +133,7 @@ require (
 )
 
 require (
+	filippo.io/age v1.2.1
 	github.com/creack/pty v1.1.24
 	github.com/drone/envsubst/v2 v2.0.0-20210730161058-179042472c46
 	github.com/evanphx/json-patch/v5 v5.9.11

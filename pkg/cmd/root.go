@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/apply"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/backup"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/create"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/delete"
@@ -23,6 +24,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/imports"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/restore"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/serve"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/upgrade"
@@ -86,7 +88,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	}
 	root.AddCommand(
 		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), history.New(a), get.New(a), generate.New(a), imports.New(a),
-		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), version.New(a, ofVersion),
+		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), backup.New(a, ofVersion), restore.New(a, ofVersion), version.New(a, ofVersion),
 	)
 	help.AddTo(root)
 	commandline.HoldOthers(root)

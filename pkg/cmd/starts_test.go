@@ -30,8 +30,8 @@ func TestOnlyWritersStart(t *testing.T) {
 	visit(rootCommand(cli.New(terminal.Streams{}), "v0"))
 	slices.Sort(starting)
 	want := []string{
-		"clusterctl-x apply", "clusterctl-x create cluster", "clusterctl-x delete cluster", "clusterctl-x hold cluster",
-		"clusterctl-x release cluster", "clusterctl-x rollout restart", "clusterctl-x serve runtime-extension", "clusterctl-x upgrade cluster",
+		"clusterctl-x apply", "clusterctl-x backup management", "clusterctl-x create cluster", "clusterctl-x delete cluster", "clusterctl-x hold cluster",
+		"clusterctl-x release cluster", "clusterctl-x restore management", "clusterctl-x rollout restart", "clusterctl-x serve runtime-extension", "clusterctl-x upgrade cluster",
 	}
 	if diff := cmp.Diff(want, starting); diff != "" {
 		t.Errorf("commands that start a management cluster (-want +got):\n%s", diff)

@@ -58,6 +58,13 @@ func (r *readers) of(instance string) (*reader, error) {
 	return r.all[instance], nil
 }
 
+// forget is for a management cluster that was made anew under the same name.
+func (r *readers) forget(instance string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, instance)
+}
+
 // configOf is what a client of a management cluster needs.
 func configOf(instance string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfigOf(instance))

@@ -102,12 +102,19 @@ contexts: [{name: a, context: {cluster: a, user: a, namespace: %s}}], current-co
 // came to its end before.
 func (e *killer) upgradeKilled(t *testing.T, kubeconfig, file string, after int) bool {
 	t.Helper()
+	return e.killed(t, after, "upgrade", "cluster", "-f", file, "--management", "kubeconfig", "--kubeconfig", kubeconfig, "--take-over")
+}
+
+// killed runs a command until it has written so often, and is false where it came to its end
+// before.
+func (e *killer) killed(t *testing.T, after int, args ...string) bool {
+	t.Helper()
 	e.mu.Lock()
 	e.allowed, e.dead, e.kill = after, false, func() {}
-	upgrade := begin(t, "upgrade", "cluster", "-f", file, "--management", "kubeconfig", "--kubeconfig", kubeconfig, "--take-over")
-	e.kill = func() { upgrade.signal(t, syscall.SIGKILL) }
+	command := begin(t, args...)
+	e.kill = func() { command.signal(t, syscall.SIGKILL) }
 	e.mu.Unlock()
-	if r := upgrade.end(t); r.code > 0 {
+	if r := command.end(t); r.code > 0 {
 		t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	return e.dead

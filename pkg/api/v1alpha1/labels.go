@@ -17,6 +17,8 @@ const (
 	// PauseAnnotation of a Cluster says why clusterctl-x paused it: a state.Pause, as
 	// JSON.
 	PauseAnnotation = "clusterctl-x.io/paused"
+	// RestoredAnnotation has the id of the backup that an object was restored from.
+	RestoredAnnotation = "clusterctl-x.io/restored-from"
 	// ClassContentAnnotation of the MachineDeployment of a detached group is a hash of
 	// the ClusterClass that its templates were made from.
 	ClassContentAnnotation = "clusterctl-x.io/class-content"

@@ -55,7 +55,7 @@ func (a *App) AddCompletions(cmd *cobra.Command) {
 		all[version] = a.CompleteVersions
 	}
 	for _, free := range []string{
-		"class", "cluster-api-version", "extension-config", "force-conflicts", "health-address", "host", "image", "port", "reason", "selector", "setting", "step", "timeout", "until-step", "upgrade-plans-from", "v", "with", "worker-node-group",
+		"class", "cluster-api-version", "encrypt-to", "extension-config", "force-conflicts", "health-address", "host", "image", "port", "reason", "selector", "setting", "step", "timeout", "until-step", "upgrade-plans-from", "v", "with", "worker-node-group",
 	} {
 		all[free] = cobra.NoFileCompletions
 	}
@@ -129,6 +129,12 @@ func (a *App) CompleteVersions(cmd *cobra.Command, args []string, typed string) 
 		}
 		return names, nil
 	})(cmd, args, typed)
+}
+
+// CompleteDirectory offers directories for a flag of one command, where others of its name take
+// files.
+func CompleteDirectory(cmd *cobra.Command, flag string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, commandline.Directories)
 }
 
 // CompleteFlag offers these values for a flag of one command, which others of its name do not have.

@@ -53,10 +53,13 @@ func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*li
 	return lifecycle.New(c.Client, lifecycle.Options{
 		Bundles: bundles, Providers: known, Command: a.command, Namespace: c.Namespace, Certificates: c.Certificates,
 		PrepareContainers: c.PrepareContainers, Warn: a.WarnText,
-		Waiting: func(holding management.HeldLock) {
-			a.Say("%s holds %s; waiting to see whether it is still running", holding.Holder, holding.What())
-		},
+		Waiting: a.SayWaiting,
 	}), nil
+}
+
+// SayWaiting says which run of another a lock is waited for.
+func (a *App) SayWaiting(holding management.HeldLock) {
+	a.Say("%s holds %s; waiting to see whether it is still running", holding.Holder, holding.What())
 }
 
 // Connect connects to the management cluster that the flags mean.
