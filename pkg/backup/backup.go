@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -53,37 +52,10 @@ func New(c *management.Client, options Options) (*Service, error) {
 	return &Service{management: c, objects: objects, options: options}, nil
 }
 
-// lock locks clusters, all at the same time, until the returned function is called. The
-// returned context ends when a lock is lost. unowned is that of a management.Claim.
+// lock locks clusters until the returned function is called. unowned is that of a
+// management.Claim.
 func (s *Service) lock(ctx context.Context, keys []client.ObjectKey, unowned bool) (context.Context, func(), error) {
-	held, lose := context.WithCancelCause(ctx)
-	var mu sync.Mutex
-	var releases []func()
-	release := func() {
-		for _, one := range releases {
-			one()
-		}
-		lose(nil)
-	}
-	var tasks errgroup.Group
-	for _, key := range keys {
-		tasks.Go(func() error {
-			one, unlock, err := s.management.Lock(held, key, management.Claim{Unowned: unowned, TakeOver: s.options.TakeOver, Waiting: s.options.Waiting})
-			if err != nil {
-				return err
-			}
-			context.AfterFunc(one, func() { lose(context.Cause(one)) })
-			mu.Lock()
-			defer mu.Unlock()
-			releases = append(releases, unlock)
-			return nil
-		})
-	}
-	if err := tasks.Wait(); err != nil {
-		release()
-		return nil, nil, err
-	}
-	return held, release, nil
+	return s.management.LockEach(ctx, keys, management.Claim{Unowned: unowned, TakeOver: s.options.TakeOver, Waiting: s.options.Waiting})
 }
 
 // refusals are what stands in the way of a command.

@@ -102,7 +102,7 @@ func (c Component) reference() string {
 
 // Plan is what is to be done to the components of a management cluster.
 type Plan struct {
-	Components []Component `json:"components"`
+	Components []Component
 }
 
 // Empty reports whether nothing changes.

@@ -4,16 +4,51 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
+// LockEach locks clusters, all at the same time, until the returned function is called. The
+// claim is that of Lock, for each of them. The returned context ends when one of the locks is
+// lost.
+func (c *Client) LockEach(ctx context.Context, keys []client.ObjectKey, claim Claim) (context.Context, func(), error) {
+	held, lose := context.WithCancelCause(ctx)
+	var mu sync.Mutex
+	var releases []func()
+	release := func() {
+		for _, one := range releases {
+			one()
+		}
+		lose(nil)
+	}
+	var tasks errgroup.Group
+	for _, key := range keys {
+		tasks.Go(func() error {
+			one, unlock, err := c.Lock(held, key, claim)
+			if err != nil {
+				return err
+			}
+			context.AfterFunc(one, func() { lose(context.Cause(one)) })
+			mu.Lock()
+			defer mu.Unlock()
+			releases = append(releases, unlock)
+			return nil
+		})
+	}
+	if err := tasks.Wait(); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return held, release, nil
+}
+
 // LockAll waits until every cluster is as it is specified and no run works on any, and locks them
-// all until the returned function is called. The returned context ends as that of Lock. Clusters
-// whose upgrades are held are as specified. Waiting is called, after each change, with the first
-// cluster that is not, and what it waits for.
+// all as LockEach does. Clusters whose upgrades are held are as specified. Waiting is called, after
+// each change, with the first cluster that is not, and what it waits for.
 func (c *Client) LockAll(ctx context.Context, waiting func(cluster, what string)) (context.Context, func(), error) {
 	for {
 		if err := c.waitUntilDone(ctx, waiting); err != nil {
@@ -36,7 +71,7 @@ func (c *Client) LockAll(ctx context.Context, waiting func(cluster, what string)
 // waitUntilDone waits until every cluster is as it is specified.
 func (c *Client) waitUntilDone(ctx context.Context, waiting func(cluster, what string)) error {
 	return c.WatchClusters(ctx, Filter{}, func(clusters []state.Cluster) (bool, error) {
-		i := slices.IndexFunc(clusters, func(c state.Cluster) bool { return !c.Done() })
+		i := slices.IndexFunc(clusters, unfinished)
 		if i < 0 {
 			return true, nil
 		}
@@ -45,37 +80,29 @@ func (c *Client) waitUntilDone(ctx context.Context, waiting func(cluster, what s
 	})
 }
 
-// lockDone locks all clusters. The context is nil where one of them is not done any more.
+func unfinished(c state.Cluster) bool { return !c.Done() }
+
+// lockDone locks all clusters. The context is nil where one of them is not done any more, or gone.
 func (c *Client) lockDone(ctx context.Context) (context.Context, func(), error) {
-	var releases []func()
-	release := func() {
-		for _, one := range releases {
-			one()
-		}
-	}
 	clusters, err := c.Clusters(ctx, Filter{})
 	if err != nil {
 		return nil, nil, err
 	}
-	held := ctx
-	for _, cluster := range clusters {
-		locked, unlock, err := c.Lock(held, client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}, Claim{})
-		if err != nil {
-			release()
-			if errors.Is(err, ErrNotFound) { // it went in between
-				err = nil
-			}
-			return nil, nil, err
-		}
-		held, releases = locked, append(releases, unlock)
+	keys := make([]client.ObjectKey, len(clusters))
+	for i, cluster := range clusters {
+		keys[i] = client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	}
-	if clusters, err = c.Clusters(ctx, Filter{}); err != nil {
-		release()
+	held, release, err := c.LockEach(ctx, keys, Claim{})
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
 		return nil, nil, err
 	}
-	if slices.ContainsFunc(clusters, func(c state.Cluster) bool { return !c.Done() }) {
+	clusters, err = c.Clusters(ctx, Filter{})
+	if err != nil || slices.ContainsFunc(clusters, unfinished) {
 		release()
-		return nil, nil, nil
+		return nil, nil, err
 	}
 	return held, release, nil
 }

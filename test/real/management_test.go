@@ -123,9 +123,9 @@ func TestManagementUpgrade(t *testing.T) {
 func (m managed) assertVersions(t *testing.T, version string, flags []string) {
 	t.Helper()
 	type component struct{ Name, From, To string }
-	var want, got struct{ Components []component }
+	var want, got struct{ Data []component }
 	for _, name := range []string{"cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-docker"} {
-		want.Components = append(want.Components, component{name, version, version})
+		want.Data = append(want.Data, component{name, version, version})
 	}
 	planned := m.run(t, 0, append([]string{"plan", "management", "upgrade", "-o", "json"}, flags...)...)
 	if err := json.Unmarshal([]byte(planned.stdout), &got); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/components"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
-	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -67,7 +66,7 @@ func (f *Components) Wanted() (components.Wanted, error) {
 
 // ShowComponents prints a plan for components.
 func (a *App) ShowComponents(p components.Plan) error {
-	return a.Print(output.Document("ManagementPlan", p), func() error {
+	return a.PrintDocument("ManagementPlan", p.Components, func() error {
 		rows := make([]view.Component, len(p.Components))
 		for i, component := range p.Components {
 			rows[i] = view.Component{Name: component.Name, Namespace: component.Namespace, From: component.From, To: component.To}
