@@ -50,13 +50,19 @@ func (c *Client) LockEach(ctx context.Context, keys []client.ObjectKey, claim Cl
 // all as LockEach does. Clusters whose upgrades are held are as specified. Waiting is called, after
 // each change, with the first cluster that is not, and what it waits for.
 func (c *Client) LockAll(ctx context.Context, waiting func(cluster, what string)) (context.Context, func(), error) {
+	var mu sync.Mutex // locks are waited for at the same time
+	busy := func(by HeldLock) {
+		mu.Lock()
+		defer mu.Unlock()
+		waiting(by.Cluster, "the run that works on it: "+by.Holder)
+	}
 	for {
 		if err := c.waitUntilDone(ctx, waiting); err != nil {
 			return nil, nil, err
 		}
-		held, release, err := c.lockDone(ctx)
+		held, release, err := c.lockDone(ctx, busy)
 		if locked := (*LockedError)(nil); errors.As(err, &locked) {
-			waiting(locked.Cluster, "the run that works on it: "+locked.Holder)
+			busy(locked.HeldLock)
 		} else if err != nil || held != nil {
 			return held, release, err
 		}
@@ -83,7 +89,7 @@ func (c *Client) waitUntilDone(ctx context.Context, waiting func(cluster, what s
 func unfinished(c state.Cluster) bool { return !c.Done() }
 
 // lockDone locks all clusters. The context is nil where one of them is not done any more, or gone.
-func (c *Client) lockDone(ctx context.Context) (context.Context, func(), error) {
+func (c *Client) lockDone(ctx context.Context, busy func(HeldLock)) (context.Context, func(), error) {
 	clusters, err := c.Clusters(ctx, Filter{})
 	if err != nil {
 		return nil, nil, err
@@ -92,7 +98,7 @@ func (c *Client) lockDone(ctx context.Context) (context.Context, func(), error) 
 	for i, cluster := range clusters {
 		keys[i] = client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name}
 	}
-	held, release, err := c.LockEach(ctx, keys, Claim{})
+	held, release, err := c.LockEach(ctx, keys, Claim{Waiting: busy})
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil, nil
 	}
