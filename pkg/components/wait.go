@@ -18,7 +18,8 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 )
 
-// WaitAvailable waits until all Deployments of the components are available, and calls waiting
+// WaitAvailable waits until all Deployments of the components are available and their webhooks
+// answer, and calls waiting
 // with what it waits for whenever that changes. When ctx ends, the error has the last one.
 func (c *Client) WaitAvailable(ctx context.Context, waiting func(what string)) error {
 	live, err := c.cluster.Proxy().NewClient(ctx)
@@ -28,6 +29,9 @@ func (c *Client) WaitAvailable(ctx context.Context, waiting func(what string)) e
 	last := ""
 	err = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
 		what, err := unavailable(ctx, live)
+		if err == nil && what == "" {
+			what, err = unanswered(ctx, live)
+		}
 		if err != nil || what == "" {
 			return err == nil, err
 		}
