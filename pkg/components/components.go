@@ -16,6 +16,9 @@ import (
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
 	clusterctllog "sigs.k8s.io/cluster-api/cmd/clusterctl/log"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // TestedVersion is the version of Cluster API that clusterctl-x is built and tested with.
@@ -28,6 +31,8 @@ const certManager = "cert-manager"
 type Options struct {
 	// Kubeconfig and Context are as kubectl has them: both may be empty.
 	Kubeconfig, Context string
+	// Embedded says that the management cluster is embedded, and has no components of its own.
+	Embedded bool
 	// Dir holds the components, in the layout of clusterctl's local repositories:
 	// LABEL/VERSION/*-components.yaml and metadata.yaml, and cert-manager/VERSION/cert-manager.yaml.
 	// Without it they come from where clusterctl's configuration says, mostly GitHub.
@@ -47,15 +52,18 @@ type Client struct {
 	kubeconfig client.Kubeconfig
 }
 
-// New returns a client. It connects to nothing yet. The error is about Options.Dir, or about
-// clusterctl's configuration file.
+// New returns a client. It connects to nothing yet. The error is about Options.Dir, about
+// clusterctl's configuration file, or about an embedded management cluster.
 func New(ctx context.Context, o Options) (*Client, error) {
+	if o.Embedded {
+		return nil, &management.RefusedError{Check: "embedded-components", Reason: "the components of an embedded management cluster are part of clusterctl-x, and change with it; name another management cluster with --kubeconfig"}
+	}
 	var options []config.Option
 	var folder map[string]bool
 	if o.Dir != "" {
 		reader, found, err := readFolder(o.Dir, o.Getenv)
 		if err != nil {
-			return nil, err
+			return nil, usage.Wrap(err)
 		}
 		options, folder = append(options, config.InjectReader(reader)), found
 	}

@@ -15,12 +15,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FolderError is about a folder of components.
-type FolderError struct{ Err error }
-
-func (e *FolderError) Error() string { return e.Err.Error() }
-func (e *FolderError) Unwrap() error { return e.Err }
-
 const layout = "it holds LABEL/VERSION/*-components.yaml with metadata.yaml, such as cluster-api/" + TestedVersion + "/core-components.yaml, and cert-manager/VERSION/cert-manager.yaml"
 
 // reader is clusterctl's configuration for a folder of components.
@@ -44,11 +38,11 @@ func (r reader) Get(key string) (string, error) {
 func readFolder(dir string, getenv func(string) string) (config.Reader, map[string]bool, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, nil, &FolderError{fmt.Errorf("finding the folder of components %s: %w", dir, err)}
+		return nil, nil, fmt.Errorf("finding the folder of components %s: %w", dir, err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil, &FolderError{fmt.Errorf("reading the folder of components: %w; %s", err, layout)}
+		return nil, nil, fmt.Errorf("reading the folder of components: %w; %s", err, layout)
 	}
 	r, found := reader{config.NewMemoryReader(), getenv}, map[string]bool{}
 	for _, entry := range entries {
@@ -58,26 +52,26 @@ func readFolder(dir string, getenv func(string) string) (config.Reader, map[stri
 		label := entry.Name()
 		file, err := newest(filepath.Join(dir, label))
 		if err != nil {
-			return nil, nil, &FolderError{err}
+			return nil, nil, err
 		}
 		found[label] = true
 		if label == certManager {
 			if err := r.setCertManager(file); err != nil {
-				return nil, nil, &FolderError{err}
+				return nil, nil, err
 			}
 			continue
 		}
 		name, kind, err := parseLabel(label)
 		if err != nil {
-			return nil, nil, &FolderError{fmt.Errorf("folder of components %s: %w", dir, err)}
+			return nil, nil, fmt.Errorf("folder of components %s: %w", dir, err)
 		}
 		if _, err := r.AddProvider(name, kind, filepath.ToSlash(file)); err != nil {
-			return nil, nil, &FolderError{fmt.Errorf("folder of components %s: %w", filepath.Join(dir, label), err)}
+			return nil, nil, fmt.Errorf("folder of components %s: %w", filepath.Join(dir, label), err)
 		}
 	}
 	for _, label := range []string{config.ClusterAPIProviderName, certManager} {
 		if !found[label] {
-			return nil, nil, &FolderError{fmt.Errorf("folder of components %s has no folder %s; %s", dir, label, layout)}
+			return nil, nil, fmt.Errorf("folder of components %s has no folder %s; %s", dir, label, layout)
 		}
 	}
 	return r, found, nil

@@ -18,17 +18,8 @@ import (
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
-
-// Wanted says which versions are asked for.
-type Wanted struct {
-	// ClusterAPI is the version of Cluster API and of its kubeadm providers; TestedVersion where
-	// it is empty.
-	ClusterAPI string
-	// Providers are the versions of other providers by their names, such as
-	// infrastructure-NAME. An empty version is the newest of the contract.
-	Providers map[string]string
-}
 
 // clusterAPI are the components that are released together, as Cluster API.
 func clusterAPI() []string {
@@ -217,7 +208,7 @@ func (c *Client) inFolder(components []Component) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return &FolderError{fmt.Errorf("the folder of components has no %s; %s", strings.Join(missing, ", "), layout)}
+	return usage.Errorf("the folder of components has no %s; %s", strings.Join(missing, ", "), layout)
 }
 
 // complete reads the components that a plan changes, which shows that they are there and that
@@ -248,21 +239,4 @@ func (c *Client) complete(ctx context.Context, p Plan) (Plan, error) {
 		p.Components = append([]Component{component}, p.Components...)
 	}
 	return p, nil
-}
-
-// CheckVersion refuses what is no version of a component.
-func CheckVersion(text string) error {
-	if _, err := version.ParseSemantic(text); err != nil {
-		return fmt.Errorf("%q is no version of a component; use one such as %s", text, TestedVersion)
-	}
-	return nil
-}
-
-// CheckProvider refuses names that are not those of providers that users may name.
-func CheckProvider(name string) error {
-	if slices.Contains(clusterAPI(), name) {
-		return fmt.Errorf("%s has the version of --cluster-api-version", name)
-	}
-	_, _, err := parseLabel(name)
-	return err
 }

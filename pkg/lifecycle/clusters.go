@@ -99,13 +99,6 @@ func (s *Service) WatchClusters(ctx context.Context, of Selection, show func([]C
 	})
 }
 
-// LockAll waits until every cluster is as it is specified and no run works on any, and locks them
-// all until the returned function is called. Clusters whose upgrades are held are as specified.
-// Waiting is called with the first cluster that is not, and what it waits for.
-func (s *Service) LockAll(ctx context.Context, waiting func(cluster, what string)) (context.Context, func(), error) {
-	return s.client.LockAll(ctx, waiting)
-}
-
 func (s *Service) filter(of Selection) management.Filter {
 	if of.AllNamespaces {
 		return management.Filter{Selector: of.Selector}

@@ -47,17 +47,22 @@ func (c *Client) LockEach(ctx context.Context, keys []client.ObjectKey, claim Cl
 }
 
 // LockAll waits until every cluster is as it is specified and no run works on any, and locks them
-// all as LockEach does. Clusters whose upgrades are held are as specified. Waiting is called, after
-// each change, with the first cluster that is not, and what it waits for.
-func (c *Client) LockAll(ctx context.Context, waiting func(cluster, what string)) (context.Context, func(), error) {
+// all as LockEach does. Clusters whose upgrades are held are as specified. Waiting is called with
+// the first cluster that is not, and what it waits for, whenever that changes.
+func (c *Client) LockAll(ctx context.Context, waiting func(what string)) (context.Context, func(), error) {
 	var mu sync.Mutex // locks are waited for at the same time
-	busy := func(by HeldLock) {
+	last := ""
+	say := func(cluster, what string) {
 		mu.Lock()
 		defer mu.Unlock()
-		waiting(by.Cluster, "the run that works on it: "+by.Holder)
+		if now := "cluster " + cluster + ": " + what; now != last {
+			waiting(now)
+			last = now
+		}
 	}
+	busy := func(by HeldLock) { say(by.Cluster, "the run that works on it: "+by.Holder) }
 	for {
-		if err := c.waitUntilDone(ctx, waiting); err != nil {
+		if err := c.waitUntilDone(ctx, say); err != nil {
 			return nil, nil, err
 		}
 		held, release, err := c.lockDone(ctx, busy)
@@ -75,13 +80,13 @@ func (c *Client) LockAll(ctx context.Context, waiting func(cluster, what string)
 }
 
 // waitUntilDone waits until every cluster is as it is specified.
-func (c *Client) waitUntilDone(ctx context.Context, waiting func(cluster, what string)) error {
+func (c *Client) waitUntilDone(ctx context.Context, say func(cluster, what string)) error {
 	return c.WatchClusters(ctx, Filter{}, func(clusters []state.Cluster) (bool, error) {
 		i := slices.IndexFunc(clusters, unfinished)
 		if i < 0 {
 			return true, nil
 		}
-		waiting(clusters[i].Namespace+"/"+clusters[i].Name, clusters[i].Waiting())
+		say(clusters[i].Namespace+"/"+clusters[i].Name, clusters[i].Waiting())
 		return false, nil
 	})
 }

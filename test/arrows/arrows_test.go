@@ -41,7 +41,7 @@ func allowed() map[string][]string {
 		"pkg/api/v1alpha1": {"pkg/strictyaml"},
 		"pkg/backup":       {"pkg/api/v1alpha1", "pkg/files", "pkg/management", "pkg/state", "pkg/usage"},
 		"pkg/commandline":  {"pkg/usage"},
-		"pkg/components":   {"pkg/management"},
+		"pkg/components":   {"pkg/management", "pkg/usage"},
 		"pkg/connection":   {"pkg/embedded", "pkg/embedded/containerengine", "pkg/management", "pkg/usage"},
 		"pkg/embedded":     {"pkg/files"},
 		// Apart from pkg/embedded, which knows nothing of what clusters run on.

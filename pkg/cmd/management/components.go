@@ -2,7 +2,6 @@ package management
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,91 +9,48 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/components"
 )
 
+const installedProviders = "NAME or NAME=VERSION of another provider to install, such as infrastructure-NAME=v1.2.3; may be repeated (default version: the newest of Cluster API's contract)"
+
 func initialize(a *cli.App) *cobra.Command {
-	var flags cli.Components
-	cmd := cli.Command("init", "Install Cluster API, its kubeadm providers, and others that are named, into a cluster of a kubeconfig", a.Within(0, func(ctx context.Context, _ []string) error {
-		wanted, err := flags.Wanted()
-		if err != nil {
-			return err
-		}
-		client, err := flags.Client(ctx, a)
-		if err != nil {
-			return err
-		}
-		p, err := client.PlanInit(ctx, wanted)
-		if err != nil {
-			return cli.OfComponents(err)
-		}
-		return carryOut(ctx, a, client, p, client.Install)
-	}))
-	flags.AddTo(cmd, "NAME or NAME=VERSION of another provider to install, such as infrastructure-NAME=v1.2.3; may be repeated (default version: the newest of Cluster API's contract)")
-	return cmd
+	const short = "Install Cluster API, its kubeadm providers, and others that are named, into a cluster of a kubeconfig"
+	return a.ComponentsCommand("init", short, installedProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
+		changed, err := client.Init(ctx, wanted, run(a))
+		return result(a, changed, err)
+	})
 }
 
 func upgrade(a *cli.App) *cobra.Command {
-	var flags cli.Components
+	const short = "Upgrade Cluster API and its providers in the cluster of a kubeconfig, once no cluster is being changed"
 	var ignoreClusters bool
-	cmd := cli.Command("upgrade", "Upgrade Cluster API and its providers in the cluster of a kubeconfig, once no cluster is being changed", a.Within(0, func(ctx context.Context, _ []string) error {
-		wanted, err := flags.Wanted()
-		if err != nil {
-			return err
-		}
-		client, err := flags.Client(ctx, a)
-		if err != nil {
-			return err
-		}
-		p, err := client.PlanUpgrade(ctx, wanted)
-		if err != nil {
-			return cli.OfComponents(err)
-		}
-		return carryOut(ctx, a, client, p, func(ctx context.Context, p components.Plan) error {
-			if !ignoreClusters {
-				locked, release, err := lockClusters(ctx, a)
+	cmd := a.ComponentsCommand("upgrade", short, cli.UpgradedProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
+		upgrading := run(a)
+		if !ignoreClusters {
+			upgrading.Lock = func(ctx context.Context, waiting func(what string)) (context.Context, func(), error) {
+				c, err := a.Connect(ctx)
 				if err != nil {
-					return err
+					return nil, nil, err
 				}
-				defer release()
-				ctx = locked
+				return c.LockAll(ctx, waiting)
 			}
-			return client.Upgrade(ctx, p)
-		})
-	}))
-	flags.AddTo(cmd, cli.UpgradedProviders)
+		}
+		changed, err := client.Upgrade(ctx, wanted, upgrading)
+		return result(a, changed, err)
+	})
 	cmd.Flags().BoolVar(&ignoreClusters, "ignore-clusters", false, "do not wait until all clusters are done: for one that will not be")
 	return cmd
 }
 
-// carryOut shows a plan, does it, and waits until the components are available.
-func carryOut(ctx context.Context, a *cli.App, client *components.Client, p components.Plan, do func(context.Context, components.Plan) error) error {
-	if !p.Empty() {
-		if err := a.ShowComponents(p); err != nil {
-			return err
-		}
-		if err := do(ctx, p); err != nil {
-			return err
-		}
-	}
-	if err := client.WaitAvailable(ctx, func(what string) { a.Say("waiting for %s", what) }); err != nil {
+// run shows people what happens to the components.
+func run(a *cli.App) components.Run {
+	return components.Run{Show: a.ShowComponents, Waiting: func(what string) { a.Say("waiting for %s", what) }}
+}
+
+func result(a *cli.App, changed bool, err error) error {
+	switch {
+	case err != nil:
 		return err
-	}
-	if p.Empty() {
+	case !changed:
 		return a.Result("the components of the management cluster are as wanted; nothing to do")
 	}
 	return a.Result("the components of the management cluster are available")
-}
-
-// lockClusters waits until no cluster is being changed, and locks them all against runs until
-// the returned function is called.
-func lockClusters(ctx context.Context, a *cli.App) (context.Context, func(), error) {
-	service, err := a.Service(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	last := ""
-	return service.LockAll(ctx, func(cluster, what string) {
-		if now := fmt.Sprintf("cluster %s: %s", cluster, what); now != last {
-			a.Say("waiting for %s", now)
-			last = now
-		}
-	})
 }

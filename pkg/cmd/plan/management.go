@@ -6,25 +6,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/components"
 )
 
 func managementUpgrade(a *cli.App) *cobra.Command {
-	var flags cli.Components
-	cmd := cli.Command("upgrade", "Show what 'management upgrade' would do; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
-		wanted, err := flags.Wanted()
-		if err != nil {
-			return err
-		}
-		client, err := flags.Client(ctx, a)
-		if err != nil {
-			return err
-		}
+	const short = "Show what 'management upgrade' would do; nothing is changed"
+	cmd := a.ComponentsCommand("upgrade", short, cli.UpgradedProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
 		p, err := client.PlanUpgrade(ctx, wanted)
 		if err != nil {
-			return cli.OfComponents(err)
+			return err
 		}
 		return a.ShowComponents(p)
-	}))
-	flags.AddTo(cmd, cli.UpgradedProviders)
+	})
 	return cli.Group("management", "Show what a command about the management cluster would do", cmd)
 }
