@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -67,6 +68,15 @@ func (k Kind) groupVersionKind() schema.GroupVersionKind {
 
 // Objects is how many objects there are.
 func (c Contents) Objects() int { return len(c.Files) }
+
+// Warnings returns what a person must know of a backup that is not all that the clusters need.
+func (c Contents) Warnings() []string {
+	warnings := make([]string, len(c.Missing))
+	for i, secret := range c.Missing {
+		warnings[i] = fmt.Sprintf("Secret %s is named by these objects and is not in the backup, since nothing in it owns the Secret; keep a copy of it, or give it the label %s and make another backup", secret, clusterctlv1.ClusterctlMoveLabel)
+	}
+	return warnings
+}
 
 // keys returns the places of the clusters.
 func (c Contents) keys() []client.ObjectKey {

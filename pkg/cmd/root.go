@@ -24,7 +24,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/imports"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
-	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/restore"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/rollout"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/serve"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/upgrade"
@@ -88,7 +87,7 @@ Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
 	}
 	root.AddCommand(
 		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), history.New(a), get.New(a), generate.New(a), imports.New(a),
-		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), backup.New(a, ofVersion), restore.New(a, ofVersion), version.New(a, ofVersion),
+		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), backup.New(a, ofVersion), backup.NewRestore(a, ofVersion), version.New(a, ofVersion),
 	)
 	help.AddTo(root)
 	commandline.HoldOthers(root)

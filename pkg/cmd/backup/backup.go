@@ -1,10 +1,8 @@
-// Package backup saves the clusters of a management cluster in a directory.
+// Package backup saves the clusters of a management cluster in a directory, and restores them.
 package backup
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,62 +12,88 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
+// options are those that saving and restoring have in common.
+type options struct {
+	*cli.App
+	version, directory string
+	takeOver           bool
+}
+
+// command returns a command about the management cluster and the directory of a flag.
+func (o *options) command(short, flag, directoryHelp string, run func(context.Context, *backup.Service) error) *cobra.Command {
+	cmd := cli.Command("management", short, o.Within(0, func(ctx context.Context, _ []string) error {
+		c, err := o.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		service, err := backup.New(c.Client, backup.Options{Version: o.version, TakeOver: o.takeOver, Waiting: o.SayWaiting})
+		if err != nil {
+			return err
+		}
+		return run(ctx, service)
+	}))
+	cmd.Flags().StringVar(&o.directory, flag, "", directoryHelp)
+	cli.CompleteDirectory(cmd, flag)
+	cli.AddTakeOver(cmd, &o.takeOver)
+	return cli.Starts(cmd)
+}
+
 // New returns the command backup of the clusterctl-x of a version.
 func New(a *cli.App, version string) *cobra.Command {
-	var directory string
+	o := options{App: a, version: version}
 	var names []string
-	var takeOver bool
 	var target backup.Target
-	cmd := cli.Command("management", "Save the clusters of a management cluster in a directory", a.Within(0, func(ctx context.Context, _ []string) error {
-		c, err := a.Connect(ctx)
-		if err != nil {
-			return err
-		}
-		service, err := backup.New(c.Client, backup.Options{Version: version, TakeOver: takeOver, Waiting: a.SayWaiting})
-		if err != nil {
-			return err
-		}
+	const toHelp = "directory for the backup, which is made; private keys of the clusters are in it"
+	cmd := o.command("Save the clusters of a management cluster in a directory", "to", toHelp, func(ctx context.Context, service *backup.Service) error {
 		contents, err := service.Save(ctx, a.Namespace, target)
 		if err != nil {
 			return err
 		}
-		for _, secret := range contents.Missing {
-			a.Warning("Secret %s is named by these objects and is not in the backup, since nothing in it owns the Secret; keep a copy of it, or give it the label clusterctl.cluster.x-k8s.io/move and make another backup", secret)
+		for _, warning := range contents.Warnings() {
+			a.WarnText(warning)
 		}
-		return a.PrintDocument("Backup", contents, func() error { return a.Write(said(directory, contents)) })
-	}))
+		saved := view.Backup{Directory: o.directory, Clusters: contents.Clusters, Objects: contents.Objects(), Encrypted: contents.Encrypted, Secrets: contents.Secrets}
+		return a.PrintDocument("Backup", contents, func() error { return a.Write(saved.Saved()) })
+	})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if directory == "" {
+		if o.directory == "" {
 			return usage.Errorf("'%s' needs --to: the directory that is made", cmd.CommandPath())
 		}
 		recipients, err := backup.ParseRecipients(names)
 		if err != nil {
 			return err
 		}
-		target, err = backup.NewTarget(directory, recipients)
+		target, err = backup.NewTarget(o.directory, recipients)
 		return err
 	}
-	cmd.Flags().StringVar(&directory, "to", "", "directory for the backup, which is made; private keys of the clusters are in it")
 	cmd.Flags().StringArrayVar(&names, "encrypt-to", nil, "age recipient (age1...) that all files are encrypted to; may be repeated")
-	cli.CompleteDirectory(cmd, "to")
-	cli.AddTakeOver(cmd, &takeOver)
-	return cli.Group("backup", "Save the clusters of a management cluster", cli.Starts(cmd))
+	return cli.Group("backup", "Save the clusters of a management cluster", cmd)
 }
 
-// said is what a person reads of a backup.
-func said(directory string, contents backup.Contents) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "saved in %s: %s, in %s:\n", directory, view.Counted(len(contents.Clusters), "cluster"), view.Counted(contents.Objects(), "object"))
-	for _, cluster := range contents.Clusters {
-		fmt.Fprintf(&text, "  %s\n", cluster)
+// NewRestore returns the command restore of the clusterctl-x of a version.
+func NewRestore(a *cli.App, version string) *cobra.Command {
+	o := options{App: a, version: version}
+	var identity string
+	var saved backup.Saved
+	cmd := o.command("Restore the clusters of a backup into a management cluster", "from", "directory of the backup", func(ctx context.Context, service *backup.Service) error {
+		restored, err := service.Restore(ctx, saved)
+		if err != nil {
+			return err
+		}
+		from := view.Backup{Directory: o.directory, Clusters: restored.Clusters, Objects: restored.Objects(), Restored: restored.Nothing}
+		return a.PrintDocument("Restored", restored, func() error { return a.Write(from.Restoration()) })
+	})
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if o.directory == "" {
+			return usage.Errorf("'%s' needs --from: the directory of a backup", cmd.CommandPath())
+		}
+		identities, err := backup.ReadIdentities(identity)
+		if err != nil {
+			return err
+		}
+		saved, err = backup.Open(o.directory, identities)
+		return err
 	}
-	how := "not encrypted"
-	if contents.Encrypted {
-		how = "encrypted"
-	}
-	fmt.Fprintf(&text, "with private keys and tokens, %s, in these Secrets:\n", how)
-	for _, secret := range contents.Secrets {
-		fmt.Fprintf(&text, "  %s\n", secret)
-	}
-	return text.String()
+	cmd.Flags().StringVar(&identity, "identity", "", "file with the age keys that decrypt the backup")
+	return cli.Group("restore", "Restore the clusters of a management cluster", cmd)
 }
