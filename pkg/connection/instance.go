@@ -82,6 +82,17 @@ func (c *Choice) Start(ctx context.Context) (embedded.Instance, error) {
 	return instance, nil
 }
 
+// UseEmbedded makes the embedded management cluster the one that is meant, whatever else names one,
+// and starts it unless it runs. Later calls do not report which one it is: who named it knows.
+func (c *Choice) UseEmbedded(ctx context.Context) error {
+	if _, err := c.Start(ctx); err != nil {
+		return err
+	}
+	c.Kind, c.Kubeconfig = Embedded, management.Kubeconfig{}
+	c.Report = func(string, ...any) {}
+	return nil
+}
+
 // Created returns the embedded management cluster that is meant, and whether it was ever started.
 func (c *Choice) Created() (embedded.Instance, bool, error) {
 	instance, status, err := c.status()

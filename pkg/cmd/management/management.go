@@ -4,7 +4,6 @@ package management
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -59,17 +58,14 @@ func stop(a *cli.App) *cobra.Command {
 	}))
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if abandon && !remove {
-			return usage.Errorf("'%s' takes --%s with --remove only", cmd.CommandPath(), abandonFlag)
+			return usage.Errorf("'%s' takes --abandon-clusters with --remove only", cmd.CommandPath())
 		}
 		return nil
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "remove all its data, including its simulated clusters; refused while it has clusters of real machines")
-	cmd.Flags().BoolVar(&abandon, abandonFlag, false, "with --remove: remove it whatever clusters it has; real machines go on, and nothing manages them any more")
+	cmd.Flags().BoolVar(&abandon, "abandon-clusters", false, "with --remove: remove it whatever clusters it has; real machines go on, and nothing manages them any more")
 	return cmd
 }
-
-// abandonFlag removes an embedded management cluster whatever clusters it has.
-const abandonFlag = "abandon-clusters"
 
 // checkRemovable refuses to remove an embedded management cluster with clusters of real
 // machines. It starts one that does not run.
@@ -78,31 +74,13 @@ func checkRemovable(ctx context.Context, a *cli.App) error {
 	if err != nil || !created {
 		return err
 	}
-	if _, err := a.Management.Start(ctx); err != nil {
-		return unseen(instance, err)
+	if err = a.Management.UseEmbedded(ctx); err == nil {
+		var service *lifecycle.Service
+		if service, err = a.Service(ctx); err == nil {
+			return service.CheckRemovable(ctx, instance.Name)
+		}
 	}
-	a.Management.Kind, a.Management.Kubeconfig = connection.Embedded, management.Kubeconfig{}
-	a.Management.Report = func(string, ...any) {} // it is said already which one this is about
-	service, err := a.Service(ctx)
-	if err != nil {
-		return unseen(instance, err)
-	}
-	clusters, err := service.ClustersOfRealMachines(ctx)
-	if err != nil || len(clusters) == 0 {
-		return err
-	}
-	names := make([]string, len(clusters))
-	for i, cluster := range clusters {
-		names[i] = cluster.String()
-	}
-	return &management.RefusedError{Check: "real-machines", Reason: fmt.Sprintf(
-		"embedded management cluster %q manages clusters of real machines, which would go on without it: %s; delete them with 'clusterctl-x delete cluster', or save them with 'clusterctl-x backup management --to DIR' and add --%s",
-		instance.Name, strings.Join(names, ", "), abandonFlag)}
-}
-
-// unseen is the error where it is not known which clusters there are.
-func unseen(instance embedded.Instance, err error) error {
-	return fmt.Errorf("looking for clusters of real machines in embedded management cluster %q: %w; --%s removes it without looking", instance.Name, err, abandonFlag)
+	return fmt.Errorf("looking for clusters of real machines in embedded management cluster %q: %w; --abandon-clusters removes it without looking", instance.Name, err)
 }
 
 func kubeconfig(a *cli.App) *cobra.Command {
