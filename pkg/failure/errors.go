@@ -20,14 +20,20 @@ func (InterruptedError) Is(target error) bool { return target == context.Cancele
 // Stopped returns the error of a run that a timeout or an interrupt stopped, with what the run
 // waited for, after a blank, and what is left of it. Other errors stay as they are.
 func Stopped(err error, waitingFor, left string) error {
+	if err != management.ErrTimeout { //nolint:errorlint // others say themselves what was under way
+		waitingFor = ""
+	}
+	return Ended(err, waitingFor+"; "+left, left)
+}
+
+// Ended returns the error of a command that a timeout or an interrupt ended: with what follows
+// the words of the timeout, or with what goes on after the interrupt. Other errors stay as they are.
+func Ended(err error, late, goesOn string) error {
 	switch {
 	case errors.Is(err, management.ErrTimeout):
-		if err == management.ErrTimeout { //nolint:errorlint // others say themselves what was under way
-			err = fmt.Errorf("%w%s", err, waitingFor)
-		}
-		return fmt.Errorf("%w; %s", err, left)
+		return fmt.Errorf("%w%s", err, late)
 	case errors.Is(err, context.Canceled):
-		return InterruptedError(left)
+		return InterruptedError(goesOn)
 	default:
 		return err
 	}

@@ -44,6 +44,22 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestEnded: the error of a wait says after a timeout what was waited for, and after an interrupt
+// what goes on.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"asking: timed out before it began": fmt.Errorf("asking: %w", management.ErrTimeout),
+		"interrupted; it goes on":           fmt.Errorf("asking: %w", context.Canceled),
+		"unsupported operation":             errors.ErrUnsupported,
+		"<nil>":                             nil,
+	} {
+		if got := fmt.Sprint(Ended(err, " before it began", "it goes on")); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
 // TestStopped: the error of a run that ended before its work says what was under way, unless
 // it says so itself, and what is left.
 func TestStopped(t *testing.T) {

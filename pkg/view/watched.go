@@ -21,6 +21,23 @@ type Watched struct {
 	Unknown error
 }
 
+// Late says how far the cluster was when the time for watching it was over, in words that follow
+// those about the time.
+func (w Watched) Late(key types.NamespacedName) string {
+	if w.Cluster.Name == "" {
+		return fmt.Sprintf(" before the state of cluster %s was known", key)
+	}
+	return fmt.Sprintf(" watching; cluster %s waits for %s", key, w.Cluster.Waiting())
+}
+
+// WaitedFor says what a cluster was waited for, as it was seen last, after a blank.
+func WaitedFor(last state.Cluster) string {
+	if last.Name == "" {
+		return " before its state was known"
+	}
+	return " waiting for " + last.Waiting()
+}
+
 // End says on one line how watching the cluster ended.
 func (w Watched) End(key types.NamespacedName, after time.Duration) string {
 	switch {

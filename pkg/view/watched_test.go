@@ -37,3 +37,20 @@ func TestWatched(t *testing.T) {
 		}
 	}
 }
+
+// TestWaitingIsOver: what was waited for when the time was over.
+func TestWaitingIsOver(t *testing.T) {
+	t.Parallel()
+	key := types.NamespacedName{Namespace: "ns", Name: "c"}
+	held := state.Cluster{Name: "c", Namespace: "ns", Held: &state.Hold{Point: "before-upgrade", Reason: "lunch"}}
+	for name, test := range map[string]struct{ got, want string }{
+		"watched, never seen": {Watched{}.Late(key), " before the state of cluster ns/c was known"},
+		"watched":             {Watched{Cluster: held}.Late(key), " watching; cluster ns/c waits for " + held.Waiting()},
+		"asked for, unseen":   {WaitedFor(state.Cluster{}), " before its state was known"},
+		"asked for":           {WaitedFor(held), " waiting for " + held.Waiting()},
+	} {
+		if diff := cmp.Diff(test.want, test.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -3,8 +3,6 @@ package create
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +11,8 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -89,11 +87,8 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycl
 		return dryRun(ctx, a, service, n)
 	}
 	done, err := service.Create(ctx, n, lifecycle.CreateOptions{TakeOver: o.TakeOver})
-	switch {
-	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w; run the same command again to continue", err)
-	case err != nil:
-		return err
+	if err != nil {
+		return failure.Stopped(err, "", "run the same command again to continue")
 	}
 	created := len(done)
 	if created > 0 {

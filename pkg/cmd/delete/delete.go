@@ -3,7 +3,6 @@ package delete
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -76,12 +75,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 	existed, err := service.Delete(ctx, key, management.Deletion{Wait: o.wait, TakeOver: o.takeOver, Progress: progress.Show})
 	progress.Close()
 	switch {
-	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("waiting until cluster %s is gone: %w; its deletion continues: run the same command again to keep waiting", key, err)
-	case errors.Is(err, context.Canceled):
-		return failure.InterruptedError(fmt.Sprintf("the deletion of cluster %s continues: run the same command again to keep waiting", key))
 	case err != nil:
-		return err
+		left := fmt.Sprintf("the deletion of cluster %s continues: run the same command again to keep waiting", key)
+		return failure.Ended(err, " waiting until the cluster is gone; "+left, left)
 	case !existed:
 		return o.Result("cluster %s does not exist; nothing to do", key)
 	case !o.wait:

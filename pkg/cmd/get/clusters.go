@@ -2,8 +2,6 @@ package get
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +10,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -103,13 +100,7 @@ func (o *clustersOptions) follow(ctx context.Context, service *lifecycle.Service
 		}
 		return o.PrintEvents(events, func() error { return table(clusters) })
 	})
-	switch {
-	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w watching clusters", err)
-	case errors.Is(err, context.Canceled):
-		return failure.InterruptedError("watching changes nothing, and the clusters continue without it")
-	}
-	return err
+	return failure.Ended(err, " watching clusters", "watching changes nothing, and the clusters continue without it")
 }
 
 // table returns what writes clusters as text.

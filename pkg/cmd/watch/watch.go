@@ -3,7 +3,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
-	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
@@ -65,20 +63,14 @@ func (o *options) run(ctx context.Context, service *lifecycle.Service, key types
 	if progress != nil {
 		progress.Close()
 	}
-	switch {
-	case errors.Is(err, management.ErrTimeout) && seen.Cluster.Name == "":
-		return fmt.Errorf("%w before the state of cluster %s was known", err, key)
-	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w watching; cluster %s waits for %s", err, key, seen.Cluster.Waiting())
-	case errors.Is(err, context.Canceled):
-		return failure.InterruptedError("watching changes nothing, and the cluster continues without it")
-	case err != nil:
-		return err
+	if err != nil {
+		return failure.Ended(err, view.Watched(seen).Late(key), "watching changes nothing, and the cluster continues without it")
 	}
+	after := time.Since(began).Round(time.Second)
 	if o.step > 0 && !seen.Gone {
-		return a.Result("cluster %s: step %d is done after %s", key, o.step, time.Since(began).Round(time.Second))
+		return a.Result("cluster %s: step %d is done after %s", key, o.step, after)
 	}
-	return a.Result("%s", view.Watched(seen).End(key, time.Since(began).Round(time.Second)))
+	return a.Result("%s", view.Watched(seen).End(key, after))
 }
 
 // Waiting is what UntilReady waits for.
@@ -99,18 +91,12 @@ func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key
 		}
 	})
 	progress.Close()
-	switch {
-	case errors.Is(err, management.ErrTimeout) && last.Name == "":
-		return fmt.Errorf("%w before its state was known; Cluster API continues %s cluster %s: run the same command again to keep watching", err, w.GoesOn, key)
-	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w waiting for %s; Cluster API continues %s cluster %s: run the same command again to keep watching", err, last.Waiting(), w.GoesOn, key)
-	case errors.Is(err, context.Canceled):
-		return failure.InterruptedError(fmt.Sprintf("Cluster API continues %s cluster %s: run the same command again to keep watching", w.GoesOn, key))
-	case err != nil:
-		return err
-	case w.Unchanged:
-		return a.Result("cluster %s exists and matches the file; nothing to do", key)
-	default:
-		return a.Result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
+	if err != nil {
+		left := fmt.Sprintf("Cluster API continues %s cluster %s: run the same command again to keep watching", w.GoesOn, key)
+		return failure.Ended(err, view.WaitedFor(last)+"; "+left, left)
 	}
+	if w.Unchanged {
+		return a.Result("cluster %s exists and matches the file; nothing to do", key)
+	}
+	return a.Result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
 }
