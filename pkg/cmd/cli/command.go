@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/validations"
@@ -55,6 +56,13 @@ func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 // AddFile adds the flag -f to a command.
 func AddFile(cmd *cobra.Command, file *string, usage string) {
 	commandline.AddFile(cmd, file, usage)
+}
+
+// AddUpgrade adds the flags, but for -f, that say which upgrade is meant. The argument of the command
+// may name a cluster whose versions alone change.
+func (a *App) AddUpgrade(cmd *cobra.Command, flags *input.Upgrade) {
+	flags.AddTo(cmd.Flags())
+	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), a.CompleteClusters
 }
 
 // AddFiles adds the flag -f of a command that takes several files.

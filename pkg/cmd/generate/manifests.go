@@ -9,6 +9,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/templater"
@@ -18,7 +19,7 @@ import (
 
 type manifestsOptions struct {
 	*cli.App
-	plan.Flags
+	input.Upgrade
 	step          int
 	directory, to string
 }
@@ -26,7 +27,7 @@ type manifestsOptions struct {
 func ofCluster(a *cli.App) *cobra.Command {
 	o := manifestsOptions{App: a}
 	cmd := cli.Command("manifests -f FILE | manifests NAME", "Write exactly what 'create cluster' applies, or what one step of an upgrade does", func(cmd *cobra.Command, args []string) error {
-		if err := o.Without(nil, args); err != nil {
+		if err := o.Take(args, nil); err != nil {
 			return err
 		}
 		if o.Name != "" {
@@ -44,8 +45,8 @@ func ofCluster(a *cli.App) *cobra.Command {
 		}
 		return writeManifests(a, o.directory, objects)
 	})
-	o.AddTo(cmd)
-	o.AddVersions(a, cmd)
+	cli.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
+	a.AddUpgrade(cmd, &o.Upgrade)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: write the objects after a step of the upgrade from there")
 	cmd.Flags().IntVar(&o.step, "step", 0, "step of the upgrade, as numbered by 'plan upgrade'; 0 is the changes that wait for no step")
 	cmd.Flags().StringVar(&o.to, "to", "", "directory with the manifests of the cluster: change what the step changes in their files, and nothing else")
@@ -75,7 +76,7 @@ func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, err
 	if o.From != "" {
 		return o.objectsOfStep(ctx)
 	}
-	if !o.Scope.Whole() || o.LatestPatches {
+	if o.Narrowed() {
 		return nil, usage.Errorf("--control-plane-only, --worker-node-groups and --latest-patches apply to the steps of an upgrade: use them with --from and --step")
 	}
 	spec, resolved, err := o.ValidSpec(o.File)
@@ -101,9 +102,12 @@ func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Objec
 // planned is the upgrade from one file to another, or of a live cluster, which has the step.
 func (o *manifestsOptions) planned(ctx context.Context) (u lifecycle.Upgrade, err error) {
 	if o.Name != "" {
-		_, u, err = o.Change(ctx, o.App)
+		var wanted input.Wanted
+		if wanted, err = o.ReadUpgrade(o.Upgrade, nil); err == nil {
+			_, u, err = plan.Live(ctx, o.App, wanted)
+		}
 	} else {
-		u, err = o.Between(ctx, o.App)
+		u, err = plan.Between(ctx, o.App, o.Upgrade)
 	}
 	if err != nil {
 		return u, err

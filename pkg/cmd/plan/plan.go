@@ -24,110 +24,39 @@ func New(a *cli.App) *cobra.Command {
 	return cli.Group("plan", "Show what a command, or a change of a ClusterClass, would do", upgrade(a), clusterClass(a), managementUpgrade(a))
 }
 
-// Flags say which upgrade is planned.
-type Flags struct {
-	lifecycle.UpgradeOptions
-	// File is that of -f, and From that of --from.
-	File, From string
-	// Name is the argument, of a cluster whose versions alone change.
-	Name     string
-	Versions input.Versions
-}
-
-// AddTo adds the flags, but for --from.
-func (f *Flags) AddTo(cmd *cobra.Command) {
-	cli.AddFile(cmd, &f.File, "file that describes the cluster; - is standard input")
-	f.addScope(cmd)
-}
-
-func (f *Flags) addScope(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.Scope.ControlPlaneOnly, "control-plane-only", false, "upgrade the control plane only; worker node groups stay as they are")
-	cmd.Flags().StringSliceVar(&f.Scope.Groups, "worker-node-groups", nil, "upgrade these worker node groups only, comma-separated; everything else stays as it is")
-	cmd.Flags().BoolVar(&f.LatestPatches, "latest-patches", false, "take the newest patch of a minor instead of the one already running")
-}
-
-// AddVersions adds the flags of an upgrade without a file, of the cluster that an argument
-// names.
-func (f *Flags) AddVersions(a *cli.App, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Versions.KubernetesVersion, "kubernetes-version", "", "without a file: version of the control plane, and of all worker node groups that have none of their own")
-	cmd.Flags().StringArrayVar(&f.Versions.Groups, "worker-node-group", nil, "without a file: GROUP=VERSION, a version for one worker node group; may be repeated")
-	cmd.Flags().StringVar(&f.Versions.Images, "images", "", "without a file: file with what machines of each version are made from, of kind "+input.ImagesKind)
-	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), a.CompleteClusters
-}
-
-// Without refuses a file beside the name of a cluster, which is an argument, and flags that
-// need a name.
-func (f *Flags) Without(files, args []string) error {
-	switch {
-	case len(args) == 0 && f.Versions.Given():
-		return usage.Errorf("--kubernetes-version, --worker-node-group and --images are for upgrades without a file: name the cluster, or set the versions in the file")
-	case len(args) > 0 && len(files) > 0:
-		return usage.Errorf("a file describes its cluster: leave %q out, or -f", args[0])
-	case len(args) > 0:
-		f.Name = args[0]
+// Live plans the upgrade of a live cluster.
+func Live(ctx context.Context, a *cli.App, wanted input.Wanted) (*lifecycle.Service, lifecycle.Upgrade, error) {
+	if wanted.Change != nil {
+		service, err := a.ServiceWithBundles(ctx)
+		if err != nil {
+			return nil, lifecycle.Upgrade{}, err
+		}
+		u, err := service.PlanVersionChange(ctx, service.Key(wanted.Name, ""), *wanted.Change, wanted.UpgradeOptions)
+		return service, u, err
 	}
-	return f.Check()
-}
-
-// Change plans the change of versions of the cluster that the argument names.
-func (f *Flags) Change(ctx context.Context, a *cli.App) (*lifecycle.Service, lifecycle.Upgrade, error) {
-	change, err := a.ReadVersionChange(f.Versions)
-	if err != nil {
-		return nil, lifecycle.Upgrade{}, err
-	}
-	return LiveChange(ctx, a, f.Name, change, f.UpgradeOptions)
-}
-
-// LiveChange plans the change of versions of a live cluster.
-func LiveChange(ctx context.Context, a *cli.App, name string, change lifecycle.VersionChange, o lifecycle.UpgradeOptions) (*lifecycle.Service, lifecycle.Upgrade, error) {
-	service, err := a.ServiceWithBundles(ctx)
-	if err != nil {
-		return nil, lifecycle.Upgrade{}, err
-	}
-	u, err := service.PlanVersionChange(ctx, service.Key(name, ""), change, o)
-	return service, u, err
-}
-
-// Check refuses parts of a cluster that exclude each other.
-func (f *Flags) Check() error {
-	if f.Scope.ControlPlaneOnly && len(f.Scope.Groups) > 0 {
-		return usage.Errorf("--control-plane-only and --worker-node-groups exclude each other: leave both out for the control plane and all groups")
-	}
-	return nil
-}
-
-// Live plans the upgrade of a live cluster to a spec.
-func Live(ctx context.Context, a *cli.App, spec lifecycle.Spec, o lifecycle.UpgradeOptions) (*lifecycle.Service, lifecycle.Upgrade, error) {
 	// What the file alone proves wrong is said before a management cluster is asked.
-	warnings, err := spec.CheckUpgrade(o)
+	warnings, err := wanted.Spec.CheckUpgrade(wanted.UpgradeOptions)
 	service, err := a.ServiceOnceChecked(ctx, warnings, err)
 	if err != nil {
 		return nil, lifecycle.Upgrade{}, err
 	}
-	u, err := service.PlanUpgrade(ctx, spec, o)
+	u, err := service.PlanUpgrade(ctx, wanted.Spec, wanted.UpgradeOptions)
 	return service, u, err
 }
 
 // Between plans the upgrade from the cluster that one file describes to that of another.
-func (f *Flags) Between(ctx context.Context, a *cli.App) (lifecycle.Upgrade, error) {
-	if f.From == "-" && f.File == "-" {
-		return lifecycle.Upgrade{}, usage.Errorf("-f and --from cannot both be standard input; give one of them a file")
-	}
-	before, err := a.ReadSpecOf("--from names the file that describes the current cluster, and - is standard input", f.From)
+func Between(ctx context.Context, a *cli.App, flags input.Upgrade) (lifecycle.Upgrade, error) {
+	before, after, err := a.ReadBetween(flags)
 	if err != nil {
 		return lifecycle.Upgrade{}, err
 	}
-	after, err := a.ReadSpec(f.File)
-	if err != nil {
-		return lifecycle.Upgrade{}, err
-	}
-	return lifecycle.PlanBetween(ctx, before, after, f.UpgradeOptions, lifecycle.Options{Namespace: a.NamespaceOffline(), Warn: a.WarnText})
+	return lifecycle.PlanBetween(ctx, before, after, flags.UpgradeOptions, lifecycle.Options{Namespace: a.NamespaceOffline(), Warn: a.WarnText})
 }
 
 type upgradeOptions struct {
 	*cli.App
-	Flags
-	fleet
+	input.Upgrade
+	fleet            input.Fleet
 	files            []string
 	out              string
 	detailedExitCode bool
@@ -144,9 +73,8 @@ func upgrade(a *cli.App) *cobra.Command {
 	}))
 	cli.AddFiles(cmd, &o.files)
 	a.AddOutput(cmd.Flags(), output.Formats{output.Text, output.JSON, output.YAML, output.Markdown}, "; markdown is for the comment on a pull request", "")
-	o.addScope(cmd)
-	o.AddVersions(a, cmd)
-	o.addTo(cmd)
+	a.AddUpgrade(cmd, &o.Upgrade)
+	o.fleet.AddTo(cmd.Flags())
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster, instead of a live one; no management cluster is contacted")
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
@@ -156,13 +84,13 @@ func upgrade(a *cli.App) *cobra.Command {
 
 // run shows the plans, and reports whether there is anything to do.
 func (o *upgradeOptions) run(ctx context.Context, args []string) (changes bool, err error) {
-	if err := o.checkFleet(args); err != nil {
+	if err := o.fleet.Check(o.Upgrade, args, o.files, o.out); err != nil {
 		return false, err
 	}
-	if o.all {
+	if o.fleet.All {
 		return o.runFleet(ctx)
 	}
-	if err := o.Without(o.files, args); err != nil {
+	if err := o.Take(args, o.files); err != nil {
 		return false, err
 	}
 	if o.Name != "" {
@@ -220,24 +148,17 @@ func (o *upgradeOptions) show(u lifecycle.Upgrade) error {
 
 func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 	if o.From != "" {
-		return o.Between(ctx, o.App)
+		return Between(ctx, o.App, o.Upgrade)
 	}
-	service, u, err := o.live(ctx)
+	wanted, err := o.ReadUpgrade(o.Upgrade, nil)
+	if err != nil {
+		return lifecycle.Upgrade{}, err
+	}
+	service, u, err := Live(ctx, o.App, wanted)
 	if err != nil {
 		return u, err
 	}
 	return service.Review(ctx, u)
-}
-
-func (o *upgradeOptions) live(ctx context.Context) (*lifecycle.Service, lifecycle.Upgrade, error) {
-	if o.Name != "" {
-		return o.Change(ctx, o.App)
-	}
-	spec, err := o.ReadSpec(o.File)
-	if err != nil {
-		return nil, lifecycle.Upgrade{}, err
-	}
-	return Live(ctx, o.App, spec, o.UpgradeOptions)
 }
 
 func clusterClass(a *cli.App) *cobra.Command {

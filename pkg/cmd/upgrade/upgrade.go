@@ -11,18 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
-	plancmd "github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/owners"
-	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 type command struct {
 	*cli.App
-	plancmd.Flags
+	input.Upgrade
 	Options
 	plan string
 }
@@ -31,21 +30,16 @@ type command struct {
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
 	cmd := cli.Command("cluster -f FILE | --plan FILE | NAME --kubernetes-version VERSION", "Upgrade a cluster to what its file describes, step by step, and wait until it is done", a.Within(0, c.run))
-	c.Flags.AddTo(cmd)
-	c.AddVersions(a, cmd)
+	cli.AddFile(cmd, &c.File, "file that describes the cluster; - is standard input")
+	a.AddUpgrade(cmd, &c.Upgrade)
 	cmd.Flags().StringVar(&c.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
 	c.Options.AddTo(a, cmd)
 	return cli.Group("upgrade", "Upgrade a cluster", cli.Starts(cmd))
 }
 
 func (c *command) run(ctx context.Context, args []string) error {
-	var given []string
-	for _, file := range []string{c.File, c.plan} {
-		if file != "" {
-			given = append(given, file)
-		}
-	}
-	if err := c.Without(given, args); err != nil {
+	given := slices.DeleteFunc([]string{c.File, c.plan}, func(file string) bool { return file == "" })
+	if err := c.Take(args, given); err != nil {
 		return err
 	}
 	if err := c.Options.Check(c.File); err != nil {
@@ -55,7 +49,11 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	service, u, err := c.planned(ctx, saved)
+	wanted, err := c.ReadUpgrade(c.Upgrade, saved)
+	if err != nil {
+		return err
+	}
+	service, u, err := plan.Live(ctx, c.App, wanted)
 	if err == nil {
 		err = u.CheckFollows(saved)
 	}
@@ -67,40 +65,6 @@ func (c *command) run(ctx context.Context, args []string) error {
 		stale.Saved = saved != nil
 	}
 	return err
-}
-
-// planned plans the upgrade that the flags ask for.
-func (c *command) planned(ctx context.Context, saved *plan.Plan) (*lifecycle.Service, lifecycle.Upgrade, error) {
-	if c.Name != "" {
-		return c.Change(ctx, c.App)
-	}
-	spec, o, err := c.wanted(saved)
-	switch {
-	case err != nil:
-		return nil, lifecycle.Upgrade{}, err
-	case c.File == "" && saved != nil && saved.Source != nil && saved.Source.Change != nil:
-		return plancmd.LiveChange(ctx, c.App, saved.Metadata.Name, *saved.Source.Change, o)
-	default:
-		return plancmd.Live(ctx, c.App, spec, o)
-	}
-}
-
-// wanted returns what the cluster is upgraded to: the file, or what a saved plan was made
-// from.
-func (c *command) wanted(saved *plan.Plan) (lifecycle.Spec, lifecycle.UpgradeOptions, error) {
-	if c.File != "" || saved == nil || saved.Source == nil {
-		spec, err := c.ReadSpec(c.File)
-		return spec, c.UpgradeOptions, err
-	}
-	if !c.Scope.Whole() || c.LatestPatches {
-		return lifecycle.Spec{}, c.UpgradeOptions, usage.Errorf("--plan alone follows the plan as it is: leave --control-plane-only, --worker-node-groups and --latest-patches out, or name the file with -f")
-	}
-	o := lifecycle.UpgradeOptions{Scope: saved.Source.Scope, LatestPatches: saved.Source.LatestPatches}
-	if saved.Source.Change != nil {
-		return lifecycle.Spec{}, o, nil
-	}
-	spec, err := c.Spec(saved.Source.File, []byte(saved.Source.Spec))
-	return spec, o, err
 }
 
 // Options are the options of carrying out an upgrade.

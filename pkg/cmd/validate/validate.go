@@ -19,7 +19,7 @@ import (
 
 // New returns the command validate.
 func New(a *cli.App) *cobra.Command {
-	var o plan.Flags
+	var o input.Upgrade
 	cmd := cli.Command("validate -f FILE", "Check a file as 'create cluster' does, without a management cluster", func(cmd *cobra.Command, _ []string) error {
 		config, valid, err := validated(cmd.Context(), a, o)
 		if err != nil {
@@ -39,9 +39,9 @@ func New(a *cli.App) *cobra.Command {
 
 // validated is the valid spec of a file; with --from also one that the cluster
 // of the other file can be upgraded to, in so many steps.
-func validated(ctx context.Context, a *cli.App, o plan.Flags) (*v1alpha1.Config, view.Valid, error) {
+func validated(ctx context.Context, a *cli.App, o input.Upgrade) (*v1alpha1.Config, view.Valid, error) {
 	if o.From != "" {
-		u, err := o.Between(ctx, a)
+		u, err := plan.Between(ctx, a, o)
 		if err != nil {
 			return nil, view.Valid{}, err
 		}
