@@ -28,13 +28,13 @@ func TestEveryHelpTextIsOfACommand(t *testing.T) {
 	var shown []string
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
+		if byCobra := []string{"completion", "help"}; slices.Contains(byCobra, cmd.Name()) {
+			return
+		}
+		if cmd.Long+cmd.Example != "" {
+			shown = append(shown, strings.TrimPrefix(cmd.CommandPath(), "clusterctl-x "))
+		}
 		for _, child := range cmd.Commands() {
-			if byCobra := []string{"completion", "help"}; slices.Contains(byCobra, child.Name()) {
-				continue
-			}
-			if child.Long+child.Example != "" {
-				shown = append(shown, strings.TrimPrefix(child.CommandPath(), "clusterctl-x "))
-			}
 			walk(child)
 		}
 	}
@@ -43,5 +43,14 @@ func TestEveryHelpTextIsOfACommand(t *testing.T) {
 	slices.Sort(texts)
 	if diff := cmp.Diff(texts, shown); diff != "" {
 		t.Errorf("commands with a text (-files +commands):\n%s", diff)
+	}
+}
+
+// TestHelpNamesTheSettings: the text of the root command has all flags that can also be set elsewhere.
+func TestHelpNamesTheSettings(t *testing.T) {
+	t.Parallel()
+	long := strings.Join(strings.Fields(rootCommand(cli.New(terminal.Streams{}), "v0").Long), " ")
+	if settings := strings.Join(cli.ConfigurableOfAll(), ", "); !strings.Contains(long, "): "+settings+", and those ") {
+		t.Errorf("the text does not name the settings %s:\n%s", settings, long)
 	}
 }

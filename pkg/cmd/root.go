@@ -4,7 +4,6 @@ package cmd
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,21 +57,8 @@ func Run(ctx context.Context, version string, args []string, s terminal.Streams)
 
 func rootCommand(a *cli.App, ofVersion string) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "clusterctl-x",
-		Short: "One file describes a Kubernetes cluster; one command creates it, one upgrades it",
-		Long: `clusterctl-x creates and upgrades Kubernetes clusters from one file each, on
-Cluster API.
-
-It works on a management cluster: the one in your kubeconfig, or an embedded one
-that it starts on this machine.
-
-These flags can also be set in the environment (CLUSTERCTL_X_MANAGEMENT and so
-on) or in clusterctl-x/config.yaml in your configuration directory (~/.config on
-Linux): ` + strings.Join(cli.ConfigurableOfAll(), ", ") + `,
-and those for the certificate for runtime extensions.
-
-Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input, 3 refused,
-4 conflict, 5 timed out (the cluster continues), 130 interrupted.`,
+		Use:           "clusterctl-x",
+		Short:         "One file describes a Kubernetes cluster; one command creates it, one upgrades it",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -69,17 +69,18 @@ type File struct {
 	Data []byte
 }
 
-// WriteDirectory writes files that everybody may read to a directory, which it makes.
-func WriteDirectory(directory string, files []File) error {
+// WriteManifests writes files that everybody may read to a directory, which it makes. It returns
+// the paths of what else kubectl reads there.
+func WriteManifests(directory string, manifests []File) (others []string, err error) {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return err
+		return nil, err
 	}
-	for _, file := range files {
+	for _, file := range manifests {
 		if err := WritePublic(filepath.Join(directory, file.Name), file.Data); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return Manifests(directory, manifests)
 }
 
 // Manifests returns the paths of what kubectl reads in a directory, but for these files.

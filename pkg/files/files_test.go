@@ -29,8 +29,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestWriteDirectory: what was there stays, and is found where kubectl would read it too.
-func TestWriteDirectory(t *testing.T) {
+// TestWriteManifests: what was there stays, and is found where kubectl would read it too.
+func TestWriteManifests(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	if err := os.MkdirAll(filepath.Join(dir, "below.yaml"), 0o755); err != nil {
@@ -40,16 +40,13 @@ func TestWriteDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := []File{{Name: "0.yaml", Data: []byte("a")}, {Name: "1.yaml", Data: []byte("b")}, {Name: "README", Data: nil}}
-	if err := WriteDirectory(dir, written); err != nil {
-		t.Fatal(err)
+	others, err := WriteManifests(dir, written)
+	if diff := cmp.Diff([]string{filepath.Join(dir, "old.json")}, others); diff != "" || err != nil {
+		t.Errorf("other manifests: %v (-want +got):\n%s", err, diff)
 	}
 	want := map[string]entry{"0.yaml": {Mode: 0o644, Text: "a"}, "1.yaml": {Mode: 0o644, Text: "b"}, "README": {Mode: 0o644}, "below.yaml": {Mode: fs.ModeDir | 0o755}, "old.json": {Mode: 0o644}}
 	if diff := cmp.Diff(want, readDir(t, dir)); diff != "" {
 		t.Errorf("directory (-want +got):\n%s", diff)
-	}
-	others, err := Manifests(dir, written)
-	if diff := cmp.Diff([]string{filepath.Join(dir, "old.json")}, others); diff != "" || err != nil {
-		t.Errorf("other manifests: %v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -60,7 +57,7 @@ func TestWritePublicOrNothing(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "a.yaml"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err := WriteDirectory(dir, []File{{Name: "a.yaml"}})
+	_, err := WriteManifests(dir, []File{{Name: "a.yaml"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "rename ") {
 		t.Errorf("got %v", err)
 	}

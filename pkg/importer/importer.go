@@ -3,6 +3,7 @@
 package importer
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -20,6 +21,16 @@ type Imported struct {
 	YAML []byte
 	// Notes say what of the objects the spec does not have, and why.
 	Notes []string
+}
+
+// Join returns the specs of clusters as one file, and their notes.
+func Join(all []Imported) (text []byte, notes []string) {
+	texts := make([][]byte, len(all))
+	for i, imported := range all {
+		texts[i] = imported.YAML
+		notes = append(notes, imported.Notes...)
+	}
+	return bytes.Join(texts, []byte("---\n")), notes
 }
 
 // RefusedError says why a cluster cannot be imported.

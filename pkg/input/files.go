@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -48,6 +49,23 @@ func filesOf(name string) ([]string, error) {
 		return nil, usage.Errorf("the directory %s has no file that ends in %s; its subdirectories are not read", name, strings.Join(files.ManifestExtensions(), ", "))
 	}
 	return found, nil
+}
+
+// ReadManifests reads the files with manifests that -f names, and those in the directories that it
+// names.
+func (r *Reader) ReadManifests(named []string) ([]lifecycle.Manifest, error) {
+	names, err := Files(named)
+	if err != nil {
+		return nil, err
+	}
+	manifests := make([]lifecycle.Manifest, len(names))
+	for i, name := range names {
+		manifests[i].Name = FileName(name)
+		if manifests[i].Data, err = r.ReadFile("manifests", "-f names a file with manifests", name); err != nil {
+			return nil, err
+		}
+	}
+	return manifests, nil
 }
 
 // FileName is what people call the file of -f.

@@ -56,6 +56,18 @@ func (r *Reader) ReadSpecOf(remedy, file string) (lifecycle.Spec, error) {
 	return r.Spec(FileName(file), data)
 }
 
+// ReadMetadata reads which cluster the file of -f describes.
+func (r *Reader) ReadMetadata(file string) (v1alpha1.Meta, error) {
+	spec, err := r.ReadSpec(file)
+	if err != nil {
+		return v1alpha1.Meta{}, err
+	}
+	if err := spec.Config.Problems.OrNil(); err != nil {
+		return v1alpha1.Meta{}, err
+	}
+	return spec.Config.Cluster.Metadata, nil
+}
+
 // GroupsOf returns the names of the worker node groups of those files that can be read, each
 // name once.
 func (r *Reader) GroupsOf(files []string) []string {
@@ -164,6 +176,16 @@ func ReadPlan(file string) (*plan.Plan, error) {
 		return nil, usage.Wrap(err)
 	}
 	return &saved, nil
+}
+
+// ReadPlanOfStep reads the plan that a step is of, which --until-step names; it is nil where neither
+// is given.
+func ReadPlanOfStep(file string, step int) (*plan.Plan, error) {
+	saved, err := ReadPlan(file)
+	if err == nil && (saved == nil) != (step == 0) {
+		err = usage.Errorf("--until-step and --plan must be set together: a step, and the plan that numbers it")
+	}
+	return saved, err
 }
 
 // ReadExchange reads the file of -f with the response of a runtime extension, and the request

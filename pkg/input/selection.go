@@ -1,6 +1,8 @@
 package input
 
 import (
+	"slices"
+
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -24,9 +26,17 @@ func (s *Selection) AddTo(flags *pflag.FlagSet, does string) {
 // Given reports whether one of the flags is there.
 func (s *Selection) Given() bool { return s.AllNamespaces || s.Selector != "" }
 
-// Read returns the clusters that the flags choose.
-func (s *Selection) Read(names ...string) (lifecycle.Selection, error) {
+// Read returns the clusters that the flags of a command choose, or its arguments, which name some.
+func (s *Selection) Read(command string, names []string) (lifecycle.Selection, error) {
 	of := lifecycle.Selection{AllNamespaces: s.AllNamespaces, Names: names}
+	switch {
+	case len(names) > 0 && s.AllNamespaces:
+		return of, usage.Errorf("'%s' takes no names with --all-namespaces: give the namespace with -n", command)
+	case len(names) > 0 && s.Selector != "":
+		return of, usage.Errorf("'%s' takes either names or --selector", command)
+	case slices.Contains(names, ""):
+		return of, usage.Errorf("'%s': the name of a cluster must not be empty", command)
+	}
 	if s.Selector == "" {
 		return of, nil
 	}

@@ -28,11 +28,20 @@ func Errorf(format string, args ...any) error { return Wrap(fmt.Errorf(format, a
 
 // CheckChoice checks that a flag has one of the allowed values.
 func CheckChoice(flag, value string, allowed []string) error {
-	switch available := strings.Join(allowed, ", "); {
-	case value == "":
-		return Errorf("--%s is required: one of %s", flag, available)
-	case !slices.Contains(allowed, value):
-		return Errorf("--%s must be one of %s, not %q", flag, available, value)
+	if value == "" {
+		return Errorf("--%s is required: one of %s", flag, strings.Join(allowed, ", "))
+	}
+	if err := CheckOneOf(value, allowed); err != nil {
+		return Errorf("--%s %w", flag, err)
 	}
 	return nil
+}
+
+// CheckOneOf checks that a value is one of those that are allowed. The error, which is no Error,
+// follows the name of where the value stands.
+func CheckOneOf(value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("must be one of %s, not %q", strings.Join(allowed, ", "), value)
 }

@@ -19,6 +19,11 @@ type Instance struct {
 	embedded.Status
 }
 
+// InstanceOf returns an embedded management cluster and how it is.
+func InstanceOf(instance embedded.Instance, status embedded.Status) Instance {
+	return Instance{Name: instance.Name, Kubeconfig: instance.Kubeconfig(), Logs: instance.LogsDir(), Status: status}
+}
+
 // Instances writes the state of embedded management clusters.
 func Instances(w io.Writer, instances []Instance) error {
 	var b strings.Builder

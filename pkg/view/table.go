@@ -21,6 +21,15 @@ type Listed struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
+// ListedOf returns clusters that exist as those of a list.
+func ListedOf(clusters []state.Cluster) []Listed {
+	all := make([]Listed, len(clusters))
+	for i, cluster := range clusters {
+		all[i] = Listed{Cluster: cluster}
+	}
+	return all
+}
+
 // Columns are the columns of a table of clusters.
 type Columns string
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,16 +67,11 @@ func (a *App) checkOptions(cmd *cobra.Command, places map[string]string) []error
 		}
 		errs = append(errs, fmt.Errorf(where+" "+format, args...))
 	}
-	for _, choice := range []struct {
-		flag, value string
-		allowed     []string
-	}{
-		{"management", a.Management.Kind, connection.Kinds()},
-		{"color", a.Color, terminal.Colors()},
-	} {
-		if !slices.Contains(choice.allowed, choice.value) {
-			wrong(choice.flag, "must be one of %s, not %q", strings.Join(choice.allowed, ", "), choice.value)
-		}
+	if err := usage.CheckOneOf(a.Management.Kind, connection.Kinds()); err != nil {
+		wrong("management", "%w", err)
+	}
+	if err := usage.CheckOneOf(a.Color, terminal.Colors()); err != nil {
+		wrong("color", "%w", err)
 	}
 	if err := a.checkOutput(cmd); err != nil {
 		errs = append(errs, err)

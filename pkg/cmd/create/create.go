@@ -3,8 +3,6 @@ package create
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,8 +38,8 @@ func New(a *cli.App) *cobra.Command {
 func dryRunModes() []string { return []string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer} }
 
 func (c *command) run(ctx context.Context, _ []string) error {
-	if !slices.Contains(dryRunModes(), c.DryRun) {
-		return usage.Errorf("--dry-run must be one of %s, not %q", strings.Join(dryRunModes(), ", "), c.DryRun)
+	if err := usage.CheckChoice("dry-run", c.DryRun, dryRunModes()); err != nil {
+		return err
 	}
 	if c.DryRun == cli.DryRunClient {
 		return c.offline()

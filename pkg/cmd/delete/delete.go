@@ -45,23 +45,14 @@ func New(a *cli.App) *cobra.Command {
 	return cli.Group("delete", "Delete a cluster", cli.Starts(cmd))
 }
 
-// named is the cluster that the arguments or the file name.
-func (o *options) named(args []string) (v1alpha1.Meta, error) {
-	if o.file == "" {
-		return v1alpha1.Meta{Name: args[0]}, nil
-	}
-	spec, err := o.ReadSpec(o.file)
-	if err != nil {
-		return v1alpha1.Meta{}, err
-	}
-	if err := spec.Config.Problems.OrNil(); err != nil {
-		return v1alpha1.Meta{}, err
-	}
-	return spec.Config.Cluster.Metadata, nil
-}
-
 func (o *options) run(ctx context.Context, args []string) error {
-	meta, err := o.named(args)
+	var cluster v1alpha1.Meta
+	var err error
+	if o.file != "" {
+		cluster, err = o.ReadMetadata(o.file)
+	} else {
+		cluster.Name = args[0]
+	}
 	if err != nil {
 		return err
 	}
@@ -69,7 +60,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	key := service.Key(meta.Name, meta.Namespace)
+	key := service.Key(cluster.Name, cluster.Namespace)
 	began := time.Now()
 	progress := o.Progress()
 	existed, err := service.Delete(ctx, key, management.Deletion{Wait: o.wait, TakeOver: o.takeOver, Progress: progress.Show})

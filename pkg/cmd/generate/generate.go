@@ -3,7 +3,7 @@ package generate
 
 import (
 	"encoding/json"
-	"strings"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -64,23 +64,20 @@ func guardrails(a *cli.App) *cobra.Command {
 	})
 }
 
-// extensionNamespace is where the runtime extension is deployed unless -n says where.
-const extensionNamespace = "clusterctl-x-system"
-
 func runtimeExtension(a *cli.App) *cobra.Command {
 	var image string
 	cmd := cli.Command("runtime-extension --image IMAGE", "Write the manifests that deploy 'serve runtime-extension' in a management cluster", func(*cobra.Command, []string) error {
 		if image == "" {
 			return usage.Errorf("--image is required: an image with the program clusterctl-x in its PATH")
 		}
-		if strings.ContainsAny(image, " \t\n\"'#{}") {
-			return usage.Errorf("--image is not the name of an image")
+		text, err := manifests.RuntimeExtension(image, a.NamespaceOr(manifests.RuntimeExtensionNamespace))
+		if errors.Is(err, manifests.ErrNoImage) {
+			return usage.Errorf("--image is %w", err)
 		}
-		text, err := config.Joined(config.RuntimeExtension, "runtime-extension")
 		if err != nil {
 			return err
 		}
-		return a.Write(strings.NewReplacer("IMAGE", image, "NAMESPACE", a.NamespaceOr(extensionNamespace)).Replace(text))
+		return a.Write(text)
 	})
 	cmd.Flags().StringVar(&image, "image", "", "image with the program clusterctl-x in its PATH")
 	return cmd

@@ -70,11 +70,15 @@ func (o *manifestsOptions) edit(ctx context.Context) error {
 	return o.Result("%s", view.Edited(o.to, changed))
 }
 
-// objects are those of the cluster that a file describes, or of a step
-// towards it.
+// objects are those of the cluster that a file describes, or of a step towards it: the complete
+// manifests of the cluster at the end of the step.
 func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, error) {
 	if o.From != "" {
-		return o.objectsOfStep(ctx)
+		u, err := o.planned(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return u.Manifests(o.step)
 	}
 	if o.Narrowed() {
 		return nil, usage.Errorf("--control-plane-only, --worker-node-groups and --latest-patches apply to the steps of an upgrade: use them with --from and --step")
@@ -89,26 +93,9 @@ func (o *manifestsOptions) objects(ctx context.Context) ([]templater.Object, err
 	return spec.Manifests(o.NamespaceOffline())
 }
 
-// objectsOfStep are the complete manifests of a cluster at the end of a step
-// of the plan from one file to another.
-func (o *manifestsOptions) objectsOfStep(ctx context.Context) ([]templater.Object, error) {
-	u, err := o.planned(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return u.Manifests(o.step)
-}
-
 // planned is the upgrade from one file to another, or of a live cluster, which has the step.
-func (o *manifestsOptions) planned(ctx context.Context) (u lifecycle.Upgrade, err error) {
-	if o.Name != "" {
-		var wanted input.Wanted
-		if wanted, err = o.ReadUpgrade(o.Upgrade, nil); err == nil {
-			_, u, err = plan.Live(ctx, o.App, wanted)
-		}
-	} else {
-		u, err = plan.Between(ctx, o.App, o.Upgrade)
-	}
+func (o *manifestsOptions) planned(ctx context.Context) (lifecycle.Upgrade, error) {
+	_, u, err := plan.Of(ctx, o.App, o.Upgrade, nil)
 	if err != nil {
 		return u, err
 	}
@@ -139,14 +126,11 @@ func writeManifests(a *cli.App, directory string, objects []templater.Object) er
 	for i, object := range objects {
 		written[i] = files.File{Name: fmt.Sprintf("%04d-%s-%s.yaml", i, object.Kind.Kind, object.Name), Data: object.YAML}
 	}
-	if err := files.WriteDirectory(directory, written); err != nil {
+	others, err := files.WriteManifests(directory, written)
+	if err != nil {
 		return fmt.Errorf("writing manifests: %w", err)
 	}
 	a.Say("%s written to %s", view.Counted(len(objects), "file"), directory)
-	others, err := files.Manifests(directory, written)
-	if err != nil {
-		return fmt.Errorf("reading back the directory: %w", err)
-	}
 	for _, other := range others {
 		a.Warning("%s existed before; 'kubectl apply -f %s' would apply it too", other, directory)
 	}

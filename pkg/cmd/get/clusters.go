@@ -11,8 +11,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
-	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -31,7 +29,7 @@ func clusters(a *cli.App) *cobra.Command {
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.CompleteMoreClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			of, err := o.selection(cmd, args)
+			of, err := o.Read(cmd.CommandPath(), args)
 			if err != nil {
 				return err
 			}
@@ -42,23 +40,6 @@ func clusters(a *cli.App) *cobra.Command {
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep running, and write each cluster again when it changes")
 	a.AddListOutput(cmd, output.Name)
 	return cmd
-}
-
-// selection is what the command line chooses.
-func (o *clustersOptions) selection(cmd *cobra.Command, names []string) (lifecycle.Selection, error) {
-	var of lifecycle.Selection
-	switch {
-	case len(names) > 0 && o.AllNamespaces:
-		return of, usage.Errorf("'%s' takes no names with --all-namespaces: give the namespace with -n", cmd.CommandPath())
-	case len(names) > 0 && o.Selector != "":
-		return of, usage.Errorf("'%s' takes either names or --selector", cmd.CommandPath())
-	}
-	for _, name := range names {
-		if name == "" {
-			return of, usage.Errorf("'%s': the name of a cluster must not be empty", cmd.CommandPath())
-		}
-	}
-	return o.Read(names...)
 }
 
 func (o *clustersOptions) run(ctx context.Context, of lifecycle.Selection) error {
@@ -81,7 +62,7 @@ func (o *clustersOptions) run(ctx context.Context, of lifecycle.Selection) error
 		if len(clusters) == 0 {
 			o.Say("no clusters in %s", service.Where(of))
 		}
-		return o.table()(listed(clusters))
+		return o.table()(view.ListedOf(clusters))
 	})
 }
 
@@ -110,12 +91,4 @@ func (o *clustersOptions) table() func([]view.Listed) error {
 	}
 	table := view.NewClusterTable(o.Out, o.Columns())
 	return func(clusters []view.Listed) error { return table.Write(clusters, time.Now()) }
-}
-
-func listed(clusters []state.Cluster) []view.Listed {
-	all := make([]view.Listed, len(clusters))
-	for i, cluster := range clusters {
-		all[i] = view.Listed{Cluster: cluster}
-	}
-	return all
 }

@@ -16,19 +16,19 @@ var texts embed.FS
 // examples begins the part of a text that cobra shows below the usage line.
 const examples = "Examples:\n"
 
-// AddTo gives the commands below a root their texts. Not every command has one.
-func AddTo(root *cobra.Command) {
-	for _, cmd := range root.Commands() {
-		if text, err := texts.ReadFile("text/" + fileOf(cmd)); err == nil {
-			long, example, _ := strings.Cut(string(text), examples)
-			cmd.Long, cmd.Example = strings.TrimSpace(long), strings.TrimSuffix(example, "\n")
-		}
-		AddTo(cmd)
+// AddTo gives a command and those below it their texts. Not every command has one.
+func AddTo(cmd *cobra.Command) {
+	if text, err := texts.ReadFile("text/" + fileOf(cmd)); err == nil {
+		long, example, _ := strings.Cut(string(text), examples)
+		cmd.Long, cmd.Example = strings.TrimSpace(long), strings.TrimSuffix(example, "\n")
+	}
+	for _, child := range cmd.Commands() {
+		AddTo(child)
 	}
 }
 
-// fileOf returns the name of the file with the text of a command.
+// fileOf returns the name of the file with the text of a command. That of the root has its name.
 func fileOf(cmd *cobra.Command) string {
-	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	return strings.ReplaceAll(path, " ", "_") + ".txt"
 }

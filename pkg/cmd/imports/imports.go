@@ -2,7 +2,6 @@
 package imports
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/importer"
-	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/output"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -66,16 +64,9 @@ func (o *options) add(cmd *cobra.Command) {
 
 // manifests imports the clusters of files.
 func (o *options) manifests(ctx context.Context) error {
-	names, err := input.Files(o.files)
+	manifests, err := o.ReadManifests(o.files)
 	if err != nil {
 		return err
-	}
-	manifests := make([]lifecycle.Manifest, len(names))
-	for i, name := range names {
-		manifests[i].Name = input.FileName(name)
-		if manifests[i].Data, err = o.ReadFile("manifests", "-f names a file with manifests", name); err != nil {
-			return err
-		}
 	}
 	known, err := o.ReadProviders()
 	if err != nil {
@@ -94,15 +85,10 @@ func (o *options) manifests(ctx context.Context) error {
 
 // write writes the specs, and says what they do not have.
 func (o *options) write(imported []importer.Imported, notes []string) error {
-	var texts [][]byte
-	for _, of := range imported {
-		texts = append(texts, of.YAML)
-		notes = append(notes, of.Notes...)
+	text, more := importer.Join(imported)
+	for _, note := range append(notes, more...) {
+		o.WarnText(note)
 	}
-	for _, note := range notes {
-		o.Warning("%s", note)
-	}
-	text := bytes.Join(texts, []byte("---\n"))
 	if o.to == "" {
 		return o.Write(string(text))
 	}

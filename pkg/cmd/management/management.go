@@ -105,7 +105,7 @@ func status(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			statuses = append(statuses, view.Instance{Name: instance.Name, Kubeconfig: instance.Kubeconfig(), Logs: instance.LogsDir(), Status: status})
+			statuses = append(statuses, view.InstanceOf(instance, status))
 		}
 		return a.PrintDocument("EmbeddedManagementClusterList", statuses, func() error {
 			if len(statuses) == 0 {

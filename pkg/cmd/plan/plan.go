@@ -24,8 +24,17 @@ func New(a *cli.App) *cobra.Command {
 	return cli.Group("plan", "Show what a command, or a change of a ClusterClass, would do", upgrade(a), clusterClass(a), managementUpgrade(a))
 }
 
-// Live plans the upgrade of a live cluster.
-func Live(ctx context.Context, a *cli.App, wanted input.Wanted) (*lifecycle.Service, lifecycle.Upgrade, error) {
+// Of plans the upgrade that flags or a saved plan mean: from the file of --from, without a service,
+// or of a live cluster.
+func Of(ctx context.Context, a *cli.App, flags input.Upgrade, saved *plan.Plan) (*lifecycle.Service, lifecycle.Upgrade, error) {
+	if flags.From != "" {
+		u, err := Between(ctx, a, flags)
+		return nil, u, err
+	}
+	wanted, err := a.ReadUpgrade(flags, saved)
+	if err != nil {
+		return nil, lifecycle.Upgrade{}, err
+	}
 	if wanted.Change != nil {
 		service, err := a.ServiceWithBundles(ctx)
 		if err != nil {
@@ -112,6 +121,32 @@ func (o *upgradeOptions) run(ctx context.Context, args []string) (changes bool, 
 	return changes, errors.Join(errs...)
 }
 
+// runFleet shows the plans for several clusters. Those that cannot be planned for are
+// errors, after the others.
+func (o *upgradeOptions) runFleet(ctx context.Context) (changes bool, err error) {
+	change, err := o.ReadVersionChange(o.Versions)
+	if err != nil {
+		return false, err
+	}
+	of, err := o.fleet.Selection.Read("plan upgrade", nil)
+	if err != nil {
+		return false, err
+	}
+	service, err := o.ServiceWithBundles(ctx)
+	if err != nil {
+		return false, err
+	}
+	planned, err := service.PlanVersionChanges(ctx, of, change)
+	errs, plans := []error{err}, []plan.Plan{}
+	for _, p := range planned {
+		if errs = append(errs, p.Err); p.Err == nil {
+			plans, changes = append(plans, p.Plan), changes || !p.Plan.Empty()
+		}
+	}
+	errs = append(errs, o.Print(output.Document("UpgradePlanList", plans), func() error { return view.Plans(o.Out, plans) }))
+	return changes, errors.Join(errs...)
+}
+
 // one shows one of several plans.
 func (o *upgradeOptions) one(ctx context.Context, i int) (changes bool, err error) {
 	u, err := o.plan(ctx)
@@ -147,15 +182,8 @@ func (o *upgradeOptions) show(u lifecycle.Upgrade) error {
 }
 
 func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
-	if o.From != "" {
-		return Between(ctx, o.App, o.Upgrade)
-	}
-	wanted, err := o.ReadUpgrade(o.Upgrade, nil)
-	if err != nil {
-		return lifecycle.Upgrade{}, err
-	}
-	service, u, err := Live(ctx, o.App, wanted)
-	if err != nil {
+	service, u, err := Of(ctx, o.App, o.Upgrade, nil)
+	if err != nil || service == nil {
 		return u, err
 	}
 	return service.Review(ctx, u)

@@ -49,11 +49,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := c.ReadUpgrade(c.Upgrade, saved)
-	if err != nil {
-		return err
-	}
-	service, u, err := plan.Live(ctx, c.App, wanted)
+	service, u, err := plan.Of(ctx, c.App, c.Upgrade, saved)
 	if err == nil {
 		err = u.CheckFollows(saved)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
-	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
@@ -38,15 +37,12 @@ type options struct {
 
 // follow calls show until the cluster is done, or the step is.
 func (o *options) follow(ctx context.Context, service *lifecycle.Service, key types.NamespacedName, show func(lifecycle.Watched)) (lifecycle.Watched, error) {
-	if o.step == 0 && o.plan == "" {
-		return service.Watch(ctx, key, show)
-	}
-	saved, err := input.ReadPlan(o.plan)
-	switch {
-	case err != nil:
+	saved, err := input.ReadPlanOfStep(o.plan, o.step)
+	if err != nil {
 		return lifecycle.Watched{}, err
-	case saved == nil || o.step == 0:
-		return lifecycle.Watched{}, usage.Errorf("--until-step and --plan must be set together: a step, and the plan that numbers it")
+	}
+	if saved == nil {
+		return service.Watch(ctx, key, show)
 	}
 	return service.WatchStep(ctx, key, *saved, o.step, show)
 }
