@@ -108,7 +108,7 @@ func (c *Client) ping(ctx context.Context) error {
 
 func (c *Client) checkClusterAPI(ctx context.Context) error {
 	missing := &RefusedError{Check: "cluster-api-missing", Reason: fmt.Sprintf(
-		"the management cluster %s has no Cluster API v1beta2: install Cluster API 1.14 or newer with its kubeadm providers, for instance with 'clusterctl init', or use the embedded management cluster with --management embedded", c.config.Host)}
+		"the management cluster %s has no Cluster API v1beta2: install Cluster API 1.14 or newer with its kubeadm providers, for instance with 'clusterctl-x management init', or use the embedded management cluster with --management embedded", c.config.Host)}
 	for _, kind := range []runtime.Object{&clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}} {
 		gvk, err := apiutil.GVKForObject(kind, c.scheme)
 		if err != nil {

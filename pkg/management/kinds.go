@@ -108,7 +108,7 @@ func (c *Client) notThere(kinds []schema.GroupKind) string {
 	for _, kind := range kinds {
 		names = append(names, fmt.Sprintf("%s (%s)", kind.Kind, kind.Group))
 	}
-	return fmt.Sprintf("the management cluster %s has no %s: install what has it, for an infrastructure provider with 'clusterctl init --infrastructure PROVIDER'", c.config.Host, strings.Join(names, ", no "))
+	return fmt.Sprintf("the management cluster %s has no %s: install what has it, for an infrastructure provider with 'clusterctl-x management init --with infrastructure-NAME'", c.config.Host, strings.Join(names, ", no "))
 }
 
 // otherVersion says that the management cluster has a kind in these versions only.
