@@ -171,7 +171,7 @@ func checkSHA256(digest string) error {
 	return nil
 }
 
-// checkSource keeps a digest out whose origin nobody can look up.
+// checkSource keeps a digest out whose origin cannot be looked up.
 func checkSource(source string, sources map[string]string) error {
 	if sources[source] == "" {
 		return fmt.Errorf("source %q is not among the sources", source)

@@ -14,7 +14,7 @@ import (
 	"runtime"
 )
 
-// containerImage is a container image in the making.
+// containerImage is a container image that is built.
 type containerImage struct {
 	// names by which nodes know it.
 	names []string

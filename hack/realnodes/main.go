@@ -109,7 +109,7 @@ func (b builder) nodeImages(ctx context.Context, bundles *versionsbundle.Bundles
 }
 
 // newest returns the built-in bundles with the newest release of each of the minors, and
-// nothing that is to be had elsewhere.
+// nothing that other registries have.
 func newest(minors []string) (*versionsbundle.Bundles, error) {
 	all, err := versionsbundle.Parse("config/bundles/bundles.yaml", config.Bundles)
 	if err != nil {

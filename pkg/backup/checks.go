@@ -60,7 +60,7 @@ func (s *Service) check(ctx context.Context, namespace string) (source, error) {
 	return from, found.err()
 }
 
-// judge refuses a cluster whose state is not that of a cluster at rest.
+// judge refuses a cluster that is changing, or paused by a user.
 func (r *refusals) judge(cluster state.Cluster) {
 	name := cluster.Namespace + "/" + cluster.Name
 	watch := fmt.Sprintf("wait for its end with 'clusterctl-x watch cluster %s -n %s'", cluster.Name, cluster.Namespace)
@@ -68,7 +68,7 @@ func (r *refusals) judge(cluster state.Cluster) {
 	case cluster.Pause != nil && cluster.Pause.For != state.PauseForBackup:
 		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s: %s", name, cluster.Pause)})
 	case cluster.Paused && cluster.Pause == nil:
-		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s is paused by somebody, and would not be afterwards; set its spec.paused to false", name)})
+		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s is paused by a user, and a backup would end that pause; set its spec.paused to false", name)})
 	case cluster.Deleting:
 		r.add(&management.RefusedError{Check: checkUnderWay, Reason: fmt.Sprintf("cluster %s is being deleted; wait until it is gone", name)})
 	case cluster.Held != nil:
@@ -136,7 +136,7 @@ func (s *Service) unready(ctx context.Context, namespace string, found *refusals
 }
 
 // pausable returns the Clusters, and the ClusterClasses that are saved with them. It refuses
-// classes that somebody paused: clusterctl would end that pause.
+// classes that a user paused: clusterctl would end that pause.
 func (s *Service) pausable(ctx context.Context, namespace string, found *refusals) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	used := map[client.ObjectKey]bool{}

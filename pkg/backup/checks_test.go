@@ -15,7 +15,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// at is a cluster at rest.
+// at is a cluster that nothing changes.
 func at(change func(*state.Cluster)) state.Cluster {
 	version := v1alpha1.MustParseVersion("v1.35.4")
 	machine := state.Machine{Name: "m", Version: version, Kubelet: version, Ready: true}
@@ -33,9 +33,9 @@ func TestJudge(t *testing.T) {
 		change func(*state.Cluster)
 		want   refusals
 	}{
-		"at rest":                            {func(*state.Cluster) {}, nil},
-		"a machine is unwell":                {func(c *state.Cluster) { c.ControlPlane.Machines[0].Ready = false }, nil},
-		"paused by somebody":                 {func(c *state.Cluster) { c.Paused = true }, refusals{{Check: checkPaused, Reason: "cluster ns/a is paused by somebody, and would not be afterwards; set its spec.paused to false"}}},
+		"nothing changes":                    {func(*state.Cluster) {}, nil},
+		"a machine is not ready":             {func(c *state.Cluster) { c.ControlPlane.Machines[0].Ready = false }, nil},
+		"paused by a user":                   {func(c *state.Cluster) { c.Paused = true }, refusals{{Check: checkPaused, Reason: "cluster ns/a is paused by a user, and a backup would end that pause; set its spec.paused to false"}}},
 		"paused by a backup that was killed": {func(c *state.Cluster) { c.Paused, c.Pause = true, &state.Pause{For: state.PauseForBackup} }, nil},
 		"half restored": {
 			func(c *state.Cluster) {

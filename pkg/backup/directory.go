@@ -42,7 +42,7 @@ func NewTarget(directory string, recipients []age.Recipient) (Target, error) {
 	return Target{directory: directory, partial: filepath.Join(parent, "."+filepath.Base(directory)+".partial"), recipients: recipients}, nil
 }
 
-// plain is where clusterctl writes, for nobody else to read.
+// plain is where clusterctl writes. Only its owner may read it.
 func (t Target) plain() string { return filepath.Join(t.partial, "plain") }
 
 // complete is what becomes the directory.
@@ -186,7 +186,7 @@ func (b Saved) unpacked() (string, func() error, error) {
 	if !b.Encrypted {
 		return filepath.Join(b.directory, objectsDirectory), func() error { return nil }, nil
 	}
-	directory, err := os.MkdirTemp("", "clusterctl-x-restore-*") // for nobody else to read
+	directory, err := os.MkdirTemp("", "clusterctl-x-restore-*") // which only its owner may read
 	if err != nil {
 		return "", nil, err
 	}

@@ -44,7 +44,7 @@ func (c withoutInventory) List(ctx context.Context, list client.ObjectList, opti
 }
 
 // restoreOwner is the field manager of objects as they are created. It does not stay: it
-// would own the fields together with their owners, who could not remove them any more.
+// would own the fields together with their owners, who could no longer remove them.
 const restoreOwner = client.FieldOwner("clusterctl-x-restore")
 
 // creator is the client that objects are restored with.

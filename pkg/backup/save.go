@@ -14,9 +14,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
 )
 
-// Save saves the clusters of a namespace, or of all where it is empty, in a directory, and returns what that holds. The clusters are locked,
-// and paused while their objects are read. Whatever ends it, the pause ends, or is found by
-// the next call; and the directory is there whole or not at all.
+// Save saves the clusters of a namespace, or of all where it is empty, in a directory, and returns
+// what that holds. The clusters are locked, and paused while their objects are read. Whatever ends
+// it, the pause ends, or is found by the next call; and the directory is there whole or not at all.
 func (s *Service) Save(ctx context.Context, namespace string, target Target) (Contents, error) {
 	from, err := s.check(ctx, namespace)
 	if err != nil {

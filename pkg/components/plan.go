@@ -39,7 +39,7 @@ func (c *Client) PlanUpgrade(ctx context.Context, wanted Wanted) (Plan, error) {
 		return Plan{}, err
 	}
 	if len(installed) == 0 {
-		return Plan{}, &management.RefusedError{Check: "no-inventory", Reason: "the management cluster has no inventory of providers, so clusterctl did not install them: upgrade them with what did. 'clusterctl-x management init' installs providers where there are none"}
+		return Plan{}, &management.RefusedError{Check: "no-inventory", Reason: "the management cluster has no inventory of providers, so clusterctl did not install them: upgrade them with the tool that did. 'clusterctl-x management init' installs providers where there are none"}
 	}
 	if err := c.inFolder(installed); err != nil {
 		return Plan{}, err
@@ -179,7 +179,7 @@ func (c *Client) notOfOthers(ctx context.Context, installed []Component) error {
 	if _, labelled := crd.Labels[clusterctlv1.ClusterctlLabel]; labelled {
 		return nil // of an installation that was stopped
 	}
-	return &management.RefusedError{Check: "components-of-others", Reason: fmt.Sprintf("the management cluster has Cluster API already (CustomResourceDefinition %s), and clusterctl did not install it: go on with what did", name)}
+	return &management.RefusedError{Check: "components-of-others", Reason: fmt.Sprintf("the management cluster has Cluster API already (CustomResourceDefinition %s), and clusterctl did not install it: upgrade it with the tool that did", name)}
 }
 
 // initial is a component that is to be there.

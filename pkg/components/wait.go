@@ -19,8 +19,8 @@ import (
 )
 
 // WaitAvailable waits until all Deployments of the components are available and their webhooks
-// answer, and calls waiting
-// with what it waits for whenever that changes. When ctx ends, the error has the last one.
+// answer, and calls waiting with what it waits for whenever that changes. When ctx ends, the error
+// has the last one.
 func (c *Client) WaitAvailable(ctx context.Context, waiting func(what string)) error {
 	live, err := c.cluster.Proxy().NewClient(ctx)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestBackupAndRestore(t *testing.T) {
 	cli(t, 0, append(save, "--name", instance, "--take-over")...)
 	assertNotPaused(t, instance)
 	kubectl(t, instance, nil, "patch", "cluster", "plain", "--type=merge", "-p", `{"spec":{"paused":true}}`)
-	const paused = "error: cluster default/plain is paused by somebody, and would not be afterwards; set its spec.paused to false\n"
+	const paused = "error: cluster default/plain is paused by a user, and a backup would end that pause; set its spec.paused to false\n"
 	assertEndsWith(t, cli(t, 3, "backup", "management", "--to", directory+"-2", "--name", instance).stderr, paused)
 	assertEncrypted(t, directory)
 	assertEndsWith(t, cli(t, 2, append(save, "--name", instance)...).stderr, " is not empty; name a directory that does not exist yet, or an empty one\n")
@@ -153,7 +153,7 @@ func assertNotPaused(t *testing.T, instance string) {
 	}
 }
 
-// assertEncrypted fails where somebody else may read a file of a backup, or somebody without
+// assertEncrypted fails where another user may read a file of a backup, or a user without
 // the key can.
 func assertEncrypted(t *testing.T, directory string) {
 	t.Helper()

@@ -84,8 +84,8 @@ func (c cluster) create(t *testing.T) *kubernetes.Clientset {
 	return c.client(t)
 }
 
-// patience is how long clients of a cluster wait for an answer.
-const patience = 10 * time.Second
+// requestTimeout is how long clients of a cluster wait for an answer.
+const requestTimeout = 10 * time.Second
 
 // kubeconfig writes the kubeconfig of the cluster to a file.
 func (c cluster) kubeconfig(t *testing.T) string {
@@ -102,7 +102,7 @@ func (c cluster) client(t *testing.T) *kubernetes.Clientset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.QPS, config.Timeout = -1, patience
+	config.QPS, config.Timeout = -1, requestTimeout
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)

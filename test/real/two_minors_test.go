@@ -8,9 +8,9 @@ import (
 )
 
 // failOver is how long the load balancer of Cluster API may send requests to a machine that is
-// gone: three health checks, two seconds apart, and the patience of the client that waits for
+// gone: three health checks, two seconds apart, and the timeout of the client that waits for
 // an answer.
-const failOver = 3*2*time.Second + patience
+const failOver = 3*2*time.Second + requestTimeout
 
 // TestUpgradeOverTwoMinors upgrades three control plane machines and a group by two minors with
 // one command, while another group stays where it is, and a workload watches.

@@ -63,7 +63,7 @@ func stop(a *cli.App) *cobra.Command {
 		return nil
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "remove all its data, including its simulated clusters; refused while it has clusters of real machines")
-	cmd.Flags().BoolVar(&abandon, "abandon-clusters", false, "with --remove: remove it whatever clusters it has; real machines go on, and nothing manages them any more")
+	cmd.Flags().BoolVar(&abandon, "abandon-clusters", false, "with --remove: remove it whatever clusters it has; real machines continue to run, and nothing manages them")
 	return cmd
 }
 

@@ -22,9 +22,10 @@ import (
 const (
 	address  = ":8080"
 	interval = 100 * time.Millisecond
-	patience = 3 * time.Second
+	// requestTimeout is how long a client waits for an answer, and a server for a request.
+	requestTimeout = 3 * time.Second
 	// leaving is how long a server that is asked to end answers requests: until then all
-	// nodes know that it is no endpoint of its service any more.
+	// nodes know that it is no longer an endpoint of its service.
 	leaving = 10 * time.Second
 	account = "/var/run/secrets/kubernetes.io/serviceaccount/"
 )
@@ -58,7 +59,7 @@ func hello(w http.ResponseWriter, _ *http.Request) {
 
 // listen serves until it is asked to end, and the given time longer.
 func listen(ctx context.Context, handler http.Handler, longer time.Duration) error {
-	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: patience}
+	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: requestTimeout}
 	ended := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
@@ -120,7 +121,7 @@ func ask(ctx context.Context, addresses []string) error {
 
 // client connects anew for each request, so that each one chooses an endpoint.
 func client(config *tls.Config) *http.Client {
-	return &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
+	return &http.Client{Timeout: requestTimeout, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
 }
 
 func repeat(ctx context.Context, r *report, into *asked, c *http.Client, url string) {
