@@ -82,6 +82,8 @@ const (
 	checkPrivileges = "privileges"
 	checkKinds      = "kinds-missing"
 	checkExists     = "already-there"
+	checkOthers     = "other-clusters"
+	checkIncomplete = "incomplete-move"
 )
 
 // inParallel calls a function for each item, a few at the same time.

@@ -22,13 +22,15 @@ import (
 // source is what is to be saved.
 type source struct {
 	clusters []client.ObjectKey
+	// kinds are those that the clusters are made of.
+	kinds []schema.GroupKind
 	// pausable are the Clusters and ClusterClasses, which are paused meanwhile.
 	pausable []*unstructured.Unstructured
 }
 
 // check reads the clusters of a namespace, or of all. It refuses, all at once, what cannot be
-// saved as it is now, and writes nothing.
-func (s *Service) check(ctx context.Context, namespace string) (source, error) {
+// saved or moved as it is now, and writes nothing. A pause for own may be there.
+func (s *Service) check(ctx context.Context, namespace string, own state.PauseFor) (source, error) {
 	clusters, err := s.management.Clusters(ctx, management.Filter{Namespace: namespace})
 	if err != nil {
 		return source{}, err
@@ -45,27 +47,26 @@ func (s *Service) check(ctx context.Context, namespace string) (source, error) {
 	from := source{}
 	for _, cluster := range clusters {
 		from.clusters = append(from.clusters, client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name})
-		found.judge(cluster)
+		found.judge(cluster, own)
 	}
-	kinds, err := s.unready(ctx, namespace, found)
-	if err != nil {
+	if from.kinds, err = s.unready(ctx, namespace, found); err != nil {
 		return source{}, s.management.Explain(ctx, err)
 	}
-	if from.pausable, err = s.pausable(ctx, namespace, found); err != nil {
+	if from.pausable, err = s.pausable(ctx, namespace, own, found); err != nil {
 		return source{}, s.management.Explain(ctx, err)
 	}
-	if err := s.checkKinds(ctx, namespace, kinds, []string{"get", "list"}, found); err != nil {
+	if err := s.checkKinds(ctx, namespace, from.kinds, []string{"get", "list"}, found); err != nil {
 		return source{}, err
 	}
 	return from, found.err()
 }
 
-// judge refuses a cluster that is changing, or paused by a user.
-func (r *refusals) judge(cluster state.Cluster) {
+// judge refuses a cluster that is changing, or paused by a user; a pause for own may be there.
+func (r *refusals) judge(cluster state.Cluster, own state.PauseFor) {
 	name := cluster.Namespace + "/" + cluster.Name
 	watch := fmt.Sprintf("wait for its end with 'clusterctl-x watch cluster %s -n %s'", cluster.Name, cluster.Namespace)
 	switch {
-	case cluster.Pause != nil && cluster.Pause.For != state.PauseForBackup:
+	case cluster.Pause != nil && cluster.Pause.For != own:
 		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s: %s", name, cluster.Pause)})
 	case cluster.Paused && cluster.Pause == nil:
 		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s is paused by a user, and a backup would end that pause; set its spec.paused to false", name)})
@@ -136,8 +137,8 @@ func (s *Service) unready(ctx context.Context, namespace string, found *refusals
 }
 
 // pausable returns the Clusters, and the ClusterClasses that are saved with them. It refuses
-// classes that a user paused: clusterctl would end that pause.
-func (s *Service) pausable(ctx context.Context, namespace string, found *refusals) ([]*unstructured.Unstructured, error) {
+// classes that a user paused: clusterctl would end that pause. A pause for own may be there.
+func (s *Service) pausable(ctx context.Context, namespace string, own state.PauseFor, found *refusals) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	used := map[client.ObjectKey]bool{}
 	for _, kind := range []string{clusterv1.ClusterKind, clusterv1.ClusterClassKind} {
@@ -159,7 +160,7 @@ func (s *Service) pausable(ctx context.Context, namespace string, found *refusal
 				if namespace != "" && key.Namespace != namespace && !used[key] {
 					continue
 				}
-				if mark := pauseOf(object); isPaused(object) && mark != state.PauseForBackup {
+				if mark := pauseOf(object); isPaused(object) && mark != own {
 					found.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("ClusterClass %s is paused, and would not be afterwards; remove its annotation %s", key, clusterv1.PausedAnnotation)})
 				}
 			}

@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := refusals(nil)
-			got.judge(at(test.change))
+			got.judge(at(test.change), state.PauseForBackup)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("refusals (-want +got):\n%s", diff)
 			}
@@ -124,7 +124,7 @@ func TestPausable(t *testing.T) {
 	used.Spec.Topology = clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "used", Namespace: "other"}}
 	s := &Service{objects: fakeClient(t, interceptor.Funcs{}, used, class("other", "used", true), class("other", "unused", true), class("ns", "here", false))}
 	got := refusals(nil)
-	objects, err := s.pausable(t.Context(), "ns", &got)
+	objects, err := s.pausable(t.Context(), "ns", state.PauseForBackup, &got)
 	if err != nil {
 		t.Fatal(err)
 	}

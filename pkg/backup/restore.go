@@ -104,14 +104,22 @@ func (s *Service) ensureNamespaces(ctx context.Context, backup Saved) error {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		err := s.objects.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
-		if apierrors.IsNotFound(err) {
-			err = s.objects.Create(ctx, namespace)
+		if err := s.ensureNamespace(ctx, name); err != nil {
+			return err
 		}
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("making namespace %s: %w", name, err)
-		}
+	}
+	return nil
+}
+
+// ensureNamespace makes a namespace unless it exists.
+func (s *Service) ensureNamespace(ctx context.Context, name string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	err := s.objects.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+	if apierrors.IsNotFound(err) {
+		err = s.objects.Create(ctx, namespace)
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("making namespace %s: %w", name, err)
 	}
 	return nil
 }

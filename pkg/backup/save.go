@@ -18,7 +18,7 @@ import (
 // what that holds. The clusters are locked, and paused while their objects are read. Whatever ends
 // it, the pause ends, or is found by the next call; and the directory is there whole or not at all.
 func (s *Service) Save(ctx context.Context, namespace string, target Target) (Contents, error) {
-	from, err := s.check(ctx, namespace)
+	from, err := s.check(ctx, namespace, state.PauseForBackup)
 	if err != nil {
 		return Contents{}, err
 	}
@@ -28,7 +28,7 @@ func (s *Service) Save(ctx context.Context, namespace string, target Target) (Co
 	}
 	defer release()
 	// Others may have begun something before this run had the locks.
-	if from, err = s.check(ctx, namespace); err != nil {
+	if from, err = s.check(ctx, namespace, state.PauseForBackup); err != nil {
 		return Contents{}, err
 	}
 	if err := target.prepare(); err != nil {

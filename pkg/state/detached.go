@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ type Pause struct {
 	Since time.Time `json:"since"`
 	// For is empty where a group is detached or returned.
 	For PauseFor `json:"for,omitempty"`
+	// Command completes what is done during the pause; empty where For decides it.
+	Command string `json:"command,omitempty"`
 }
 
 // PauseFor is the use case of a pause.
@@ -26,6 +29,12 @@ type PauseFor string
 const (
 	PauseForBackup  PauseFor = "backup"
 	PauseForRestore PauseFor = "restore"
+	// PauseForMove is that of a cluster which is moved to another management cluster, and
+	// PauseForArrival that of the same cluster there, until all its objects are created. It is
+	// PauseForArrived then.
+	PauseForMove    PauseFor = "move"
+	PauseForArrival PauseFor = "arrival"
+	PauseForArrived PauseFor = "arrived"
 )
 
 // command is what completes what was done during the pause.
@@ -51,7 +60,7 @@ func (p Pause) Waiting() string {
 }
 
 func (p Pause) more() string {
-	return fmt.Sprintf("to %s (%s, since %s); if that was interrupted, '%s' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339), p.For.command())
+	return fmt.Sprintf("to %s (%s, since %s); if that was interrupted, '%s' completes it and lifts the pause", p.Why, p.By, p.Since.UTC().Format(time.RFC3339), cmp.Or(p.Command, p.For.command()))
 }
 
 // Attached returns the cluster with only the parts that Cluster API manages for its

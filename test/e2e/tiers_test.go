@@ -88,6 +88,7 @@ func tiers() map[tier]map[string]string {
 			"TestPinKilled":                           "with a class: a kill in the middle of detach and return",
 			"TestFailures":                            "the embedded management cluster breaks and recovers",
 			"TestBackupAndRestore":                    "backup and restore, with and without a class, encrypted, killed in each phase; upgrades go on",
+			"TestMove":                                "a cluster moves to another management cluster and back, stopped after every few writes",
 			"TestRemoveRefused":                       "an embedded management cluster with real machines is not removed",
 			"TestTwoInstances":                        "two embedded management clusters side by side",
 			"TestSimulator":                           "the simulator of infrastructure that other tests use, and a provider that is a folder of data and CRDs",
