@@ -14,7 +14,7 @@ import (
 
 // namesOfFiles are flags that take any file.
 func namesOfFiles() []string {
-	return []string{"client-ca", "identity", "kubeconfig", "runtime-extension-client-cert-file", "runtime-extension-client-key-file", "to"}
+	return []string{"client-ca", "identity", "kubeconfig", "runtime-extension-client-cert-file", "runtime-extension-client-key-file", "to", "write-kubeconfig"}
 }
 
 // TestEveryFlagIsCompleted fails on a flag with a value for which the shell offers whatever

@@ -123,6 +123,17 @@ func (p Plan) Empty() bool {
 	return true
 }
 
+// String lists the components that change, with their versions.
+func (p Plan) String() string {
+	var changed []string
+	for _, component := range p.Components {
+		if component.Changes() {
+			changed = append(changed, component.Name+" "+component.To)
+		}
+	}
+	return strings.Join(changed, ", ")
+}
+
 // Inventory returns the providers that are installed, as clusterctl has written them down. Without
 // an inventory there are none.
 func (c *Client) Inventory(ctx context.Context) ([]Component, error) {

@@ -197,6 +197,16 @@ func initial(name string, there Component, version string) (Component, error) {
 	return Component{}, &management.RefusedError{Check: "component-installed", Reason: fmt.Sprintf("%s is installed at %s: 'clusterctl-x management upgrade' brings it to another version", name, there.From)}
 }
 
+// Check refuses components that Init would not find in the folder of components. It asks no
+// management cluster.
+func (c *Client) Check(wanted Wanted) error {
+	var components []Component
+	for _, name := range append(clusterAPI(), slices.Sorted(maps.Keys(wanted.Providers))...) {
+		components = append(components, Component{Name: name})
+	}
+	return c.inFolder(components)
+}
+
 // inFolder refuses components that the folder of components does not have.
 func (c *Client) inFolder(components []Component) error {
 	var missing []string

@@ -44,6 +44,18 @@ func ReadSpec(name string, data []byte, known providers.Set, bundles *versionsbu
 	return Spec{Name: name, data: data, Config: known.Decode(name, data), providers: known, bundles: bundles}
 }
 
+// ManagesItselfBy returns the infrastructure provider, as clusterctl names it, that is installed
+// into the cluster so that it manages itself; empty where it is not to, or cannot.
+func (s Spec) ManagesItselfBy() string {
+	if s.Config.Cluster == nil || !s.Config.Cluster.SelfManaged() {
+		return ""
+	}
+	if of := s.providers.Of(s.Config.Cluster).Spec.SelfManaged; of != nil {
+		return of.Component
+	}
+	return ""
+}
+
 // CheckName says why a cluster cannot have a name.
 func CheckName(name string) error {
 	for _, problem := range validations.Spec(&v1alpha1.Cluster{Metadata: v1alpha1.Meta{Name: name}}, nil) {

@@ -1,6 +1,7 @@
 package management
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -79,6 +80,22 @@ func unusable(rules *clientcmd.ClientConfigLoadingRules, loaded clientcmd.Client
 			strings.Join(paths, ", "), strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", "))
 	}
 	return fmt.Errorf("no cluster in %s; %s", strings.Join(paths, ", "), nameOne)
+}
+
+// SameAuthority reports whether two kubeconfigs are of API servers with the same certificate
+// authority.
+func SameAuthority(a, b []byte) bool {
+	first, second := authority(a), authority(b)
+	return first != nil && bytes.Equal(first, second)
+}
+
+// authority returns the certificate authority of a kubeconfig; nil where it has none.
+func authority(kubeconfig []byte) []byte {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil
+	}
+	return config.CAData
 }
 
 // namedBy says that no file is at the paths, and what names them.

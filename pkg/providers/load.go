@@ -105,6 +105,8 @@ type Spec struct {
 	// BootstrapFailure is how a machine of the provider says that its bootstrap failed and is
 	// not tried again; nil where it does not.
 	BootstrapFailure *BootstrapFailure `json:"bootstrapFailure,omitempty"`
+	// SelfManaged is what a cluster needs to manage itself; nil where it cannot.
+	SelfManaged *SelfManaged `json:"selfManaged,omitempty"`
 	// Endpoint says who decides where the API server is reached.
 	Endpoint EndpointSource `json:"endpoint,omitempty"`
 	// Images is the field of the documents that describe machines which lists, by
@@ -347,6 +349,7 @@ func (d document) validate(name string) field.ErrorList {
 	if d.Spec.Infrastructure != nil {
 		errs = append(errs, d.Spec.Infrastructure.validate(spec.Child("infrastructure"))...)
 	}
+	errs = append(errs, d.Spec.SelfManaged.validate(spec.Child("selfManaged"))...)
 	args := spec.Child("node", "kubeletExtraArgs")
 	for i, arg := range d.Spec.Node.KubeletExtraArgs {
 		if reasons := validation.IsDNS1123Label(arg.Name); len(reasons) > 0 {

@@ -257,5 +257,6 @@ func (s Set) Decode(file string, data []byte) *v1alpha1.Config {
 	if config.Cluster == nil {
 		return config
 	}
-	return s.Of(config.Cluster).spread(config)
+	provider := s.Of(config.Cluster)
+	return provider.Spec.SelfManaged.complete(provider.spread(config))
 }

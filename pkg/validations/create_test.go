@@ -124,7 +124,7 @@ func TestCreate(t *testing.T) {
 			created{versions("v1.34.3", nil), set("v1.34.3"), []string{
 				"cluster.yaml:16: spec.bundlesRef: clusterctl-x takes versions from its own bundles or from --bundles; ignored",
 				"cluster.yaml:17: spec.externalEtcdConfiguration: no machines are made for etcd: it runs on the control plane's machines",
-				"cluster.yaml:19: spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet",
+				"cluster.yaml:19: spec.managementCluster.name: the cluster stays on the management cluster that it is created from: clusterctl-x cannot move clusters of this provider into themselves",
 			}},
 		},
 		"no longer supported": {

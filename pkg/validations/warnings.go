@@ -50,8 +50,8 @@ func Warnings(cluster *v1alpha1.Cluster, provider providers.Provider) []strictya
 		}
 		warn(path.Child("registryMirrorConfiguration", "insecureSkipVerify"), "anyone on the network between machines and mirror can replace images; "+remedy)
 	}
-	if cluster.SelfManaged() {
-		warn(path.Child("managementCluster", "name"), "the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet")
+	if cluster.SelfManaged() && provider.Spec.SelfManaged == nil {
+		warn(path.Child("managementCluster", "name"), "the cluster stays on the management cluster that it is created from: clusterctl-x cannot move clusters of this provider into themselves")
 	}
 	return warnings
 }

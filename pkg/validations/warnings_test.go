@@ -98,7 +98,7 @@ func TestWarnings(t *testing.T) {
 		"insecure mirror with a certificate": {func(c *v1alpha1.Cluster) {
 			c.Spec.RegistryMirrorConfiguration = &v1alpha1.RegistryMirrorConfiguration{InsecureSkipVerify: true, CACertContent: "a"}
 		}, []string{"spec.registryMirrorConfiguration.insecureSkipVerify: anyone on the network between machines and mirror can replace images; without this field, the mirror's certificate is checked with caCertContent, which is given"}},
-		"self-managed":      {managed("prod"), []string{"spec.managementCluster.name: the cluster stays on the management cluster that it is created from; moving it into itself is not supported yet"}},
+		"self-managed":      {managed("prod"), []string{"spec.managementCluster.name: the cluster stays on the management cluster that it is created from: clusterctl-x cannot move clusters of this provider into themselves"}},
 		"managed by others": {managed("mgmt"), nil},
 	}
 	for name, test := range tests {

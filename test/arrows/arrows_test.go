@@ -75,6 +75,7 @@ func allowed() map[string][]string {
 		"pkg/engine":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		// What tests carry out plans against.
 		"pkg/engine/enginetest": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/state"},
+		"pkg/selfmanaged":       {"pkg/backup", "pkg/files", "pkg/lifecycle", "pkg/management", "pkg/usage"},
 		"pkg/runtimeextension":  {"pkg/api/v1alpha1", "pkg/providers", "pkg/state", "pkg/upgradeplan", "pkg/versionsbundle"},
 		"pkg/state":             {"pkg/api/v1alpha1"},
 		"pkg/strictyaml":        nil,
@@ -101,7 +102,7 @@ func command(p listed) bool { return below(p.name(), []string{"pkg/cmd"}) }
 // effectful are the packages below pkg that touch the world. All others take
 // values and return values.
 func effectful() []string {
-	return []string{"pkg/backup", "pkg/components", "pkg/connection", "pkg/embedded", "pkg/embedded/containerengine", "pkg/files", "pkg/input", "pkg/logs", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/settings", "pkg/terminal"}
+	return []string{"pkg/backup", "pkg/components", "pkg/connection", "pkg/embedded", "pkg/embedded/containerengine", "pkg/files", "pkg/input", "pkg/logs", "pkg/management", "pkg/observe", "pkg/runtimeextension", "pkg/selfmanaged", "pkg/settings", "pkg/terminal"}
 }
 
 // clients are what only pkg/management and pkg/observe, pkg/backup and pkg/components, which have

@@ -153,4 +153,3 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return l.next.RoundTrip(r)
 }
-

@@ -42,15 +42,21 @@ func (a *App) ServiceOnceChecked(ctx context.Context, warnings []strictyaml.Warn
 }
 
 func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*lifecycle.Service, error) {
+	_, service, err := a.serviceOn(ctx, &a.Management, bundles)
+	return service, err
+}
+
+// serviceOn works on a management cluster.
+func (a *App) serviceOn(ctx context.Context, choice *connection.Choice, bundles *versionsbundle.Bundles) (*connection.Connection, *lifecycle.Service, error) {
 	known, err := a.ReadProviders()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c, err := a.Connect(ctx)
+	c, err := a.connectTo(ctx, choice)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return lifecycle.New(c.Client, lifecycle.Options{
+	return c, lifecycle.New(c.Client, lifecycle.Options{
 		Bundles: bundles, Providers: known, Command: a.command, Namespace: c.Namespace, Certificates: c.Certificates,
 		PrepareContainers: c.PrepareContainers, Warn: a.WarnText,
 		Waiting: a.SayWaiting,
@@ -64,11 +70,15 @@ func (a *App) SayWaiting(holding management.HeldLock) {
 
 // Connect connects to the management cluster that the flags mean.
 func (a *App) Connect(ctx context.Context) (*connection.Connection, error) {
+	return a.connectTo(ctx, &a.Management)
+}
+
+func (a *App) connectTo(ctx context.Context, choice *connection.Choice) (*connection.Connection, error) {
 	known, err := a.ReadProviders()
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.Management.Connect(ctx, management.Options{BootstrapFailures: known.BootstrapFailures()})
+	c, err := choice.Connect(ctx, management.Options{BootstrapFailures: known.BootstrapFailures()})
 	if err == nil {
 		c.Namespace = a.NamespaceOr(c.Namespace)
 	}

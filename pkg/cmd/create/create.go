@@ -3,6 +3,7 @@ package create
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,8 @@ const DefaultTimeout = 30 * time.Minute
 type command struct {
 	*cli.App
 	Options
-	file string
+	file        string
+	selfManaged selfManaged
 }
 
 // New returns the command create.
@@ -31,6 +33,7 @@ func New(a *cli.App) *cobra.Command {
 	cli.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
 	cli.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")
 	cli.AddTakeOver(cmd, &c.TakeOver)
+	c.selfManaged.addTo(cmd)
 	cli.AddDryRun(cmd, &c.DryRun, dryRunModes(), "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
 	return cli.Group("create", "Create a cluster", cli.Starts(cmd))
 }
@@ -47,6 +50,9 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	spec, err := c.ReadSpec(c.file)
 	if err != nil {
 		return err
+	}
+	if component := spec.ManagesItselfBy(); component != "" && c.Management.UsesEmbedded() {
+		return c.createSelfManaged(ctx, spec, component)
 	}
 	warnings, err := spec.CheckCreation()
 	service, err := c.ServiceOnceChecked(ctx, warnings, err)
@@ -84,18 +90,27 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycl
 	if o.DryRun == cli.DryRunServer {
 		return dryRun(ctx, a, service, n)
 	}
+	result, err := create(ctx, a, service, n, o)
+	if err != nil {
+		return err
+	}
+	return a.Result("%s", result)
+}
+
+// create creates a planned cluster, and returns what to say at the end.
+func create(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycle.Creation, o Options) (string, error) {
 	done, err := service.Create(ctx, n, lifecycle.CreateOptions{TakeOver: o.TakeOver})
 	if err != nil {
-		return failure.Stopped(err, "", "run the same command again to continue")
+		return "", failure.Stopped(err, "", "run the same command again to continue")
 	}
 	created := len(done)
 	if created > 0 {
 		a.Say("cluster %s: %s created", n.Key, view.Counted(created, "object"))
 	}
 	if !o.Wait {
-		return a.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace)
+		return fmt.Sprintf("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace), nil
 	}
-	return watch.UntilReady(ctx, a, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
+	return watch.Ready(ctx, a, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
 }
 
 // dryRun says what would be created, after the management cluster checked it.

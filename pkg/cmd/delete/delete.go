@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/selfmanaged"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
@@ -56,15 +58,8 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	service, err := o.Service(ctx)
-	if err != nil {
-		return err
-	}
-	key := service.Key(cluster.Name, cluster.Namespace)
 	began := time.Now()
-	progress := o.Progress()
-	existed, err := service.Delete(ctx, key, management.Deletion{Wait: o.wait, TakeOver: o.takeOver, Progress: progress.Show})
-	progress.Close()
+	key, existed, err := o.deletion(cluster).Run(ctx)
 	switch {
 	case err != nil:
 		left := fmt.Sprintf("the deletion of cluster %s continues: run the same command again to keep waiting", key)
@@ -75,5 +70,16 @@ func (o *options) run(ctx context.Context, args []string) error {
 		return o.Result("cluster %s is being deleted", key)
 	default:
 		return o.Result("cluster %s is gone after %s", key, time.Since(began).Round(time.Second))
+	}
+}
+
+func (o *options) deletion(cluster v1alpha1.Meta) selfmanaged.Deletion {
+	return selfmanaged.Deletion{
+		Cluster: o.SelfManaged(cluster, o.Management, o.takeOver), Wait: o.wait,
+		Delete: func(ctx context.Context, key types.NamespacedName, from selfmanaged.ManagementCluster) (bool, error) {
+			progress := o.Progress()
+			defer progress.Close()
+			return from.Clusters.Delete(ctx, key, management.Deletion{Wait: o.wait, TakeOver: o.takeOver, Progress: progress.Show})
+		},
 	}
 }

@@ -9,11 +9,9 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/components"
 )
 
-const installedProviders = "NAME or NAME=VERSION of another provider to install, such as infrastructure-NAME=v1.2.3; may be repeated (default version: the newest of Cluster API's contract)"
-
 func initialize(a *cli.App) *cobra.Command {
 	const short = "Install Cluster API, its kubeadm providers, and others that are named, into a cluster of a kubeconfig"
-	return a.ComponentsCommand("init", short, installedProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
+	return a.ComponentsCommand("init", short, cli.InstalledProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
 		changed, err := client.Init(ctx, wanted, run(a))
 		return result(a, changed, err)
 	})

@@ -77,8 +77,17 @@ type Waiting struct {
 	Unchanged bool
 }
 
-// UntilReady shows a cluster until it is as it was asked for.
+// UntilReady shows a cluster until it is as it was asked for, and says so.
 func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key types.NamespacedName, w Waiting) error {
+	result, err := Ready(ctx, a, service, key, w)
+	if err != nil {
+		return err
+	}
+	return a.Result("%s", result)
+}
+
+// Ready shows a cluster until it is as it was asked for, and returns what to say then.
+func Ready(ctx context.Context, a *cli.App, service *lifecycle.Service, key types.NamespacedName, w Waiting) (string, error) {
 	began := time.Now()
 	progress := a.Progress()
 	last, err := service.WaitReady(ctx, key, func(cluster state.Cluster) {
@@ -89,10 +98,10 @@ func UntilReady(ctx context.Context, a *cli.App, service *lifecycle.Service, key
 	progress.Close()
 	if err != nil {
 		left := fmt.Sprintf("Cluster API continues %s cluster %s: run the same command again to keep watching", w.GoesOn, key)
-		return failure.Ended(err, view.WaitedFor(last)+"; "+left, left)
+		return "", failure.Ended(err, view.WaitedFor(last)+"; "+left, left)
 	}
 	if w.Unchanged {
-		return a.Result("cluster %s exists and matches the file; nothing to do", key)
+		return fmt.Sprintf("cluster %s exists and matches the file; nothing to do", key), nil
 	}
-	return a.Result("cluster %s is ready after %s", key, time.Since(began).Round(time.Second))
+	return fmt.Sprintf("cluster %s is ready after %s", key, time.Since(began).Round(time.Second)), nil
 }

@@ -1,0 +1,82 @@
+// Package selfmanaged creates and deletes clusters that manage themselves. Such a cluster begins
+// on a bootstrap, which is an embedded management cluster for it alone: Cluster API is installed
+// into the new cluster, which is then moved into itself, and the bootstrap is removed. To be
+// deleted it is moved back to a bootstrap.
+//
+// A call that was stopped anywhere is completed by the same call: where the cluster is, its
+// objects say.
+package selfmanaged
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/backup"
+	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+)
+
+// ManagementCluster is a connection to a management cluster.
+type ManagementCluster struct {
+	*management.Client
+	Clusters *lifecycle.Service
+}
+
+// Bootstrap is the management cluster that a cluster begins and ends on.
+type Bootstrap interface {
+	// Exists reports whether it was started, and was not removed since.
+	Exists() (bool, error)
+	// Connect starts it unless it runs, and connects to it.
+	Connect(ctx context.Context) (ManagementCluster, error)
+	// Remove stops it and removes all that it keeps.
+	Remove(ctx context.Context) error
+}
+
+// Cluster is a cluster that manages itself, or is to.
+type Cluster struct {
+	// Key names the cluster. Without a namespace it is in that of the management cluster in use.
+	Key       types.NamespacedName
+	Bootstrap Bootstrap
+	// Itself connects to the cluster as a management cluster.
+	Itself func(ctx context.Context) (ManagementCluster, error)
+	// Moves are the options of its moves.
+	Moves backup.Options
+	// Say is called with what happens.
+	Say func(format string, args ...any)
+}
+
+// Names of refusals.
+const (
+	checkKubeconfig = "kubeconfig-exists"
+	checkMoving     = "being-moved"
+	checkManages    = "manages-clusters"
+)
+
+// Commands that complete what was stopped.
+const (
+	createCommand = "clusterctl-x create cluster"
+	deleteCommand = "clusterctl-x delete cluster"
+)
+
+// place is a management cluster, and what it has of the cluster.
+type place struct {
+	ManagementCluster
+	key   types.NamespacedName
+	moves *backup.Service
+	has   backup.Place
+}
+
+// look finds out what a management cluster has of the cluster.
+func (c Cluster) look(ctx context.Context, connect func(context.Context) (ManagementCluster, error)) (place, error) {
+	connected, err := connect(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{ManagementCluster: connected, key: connected.Clusters.Key(c.Key.Name, c.Key.Namespace)}
+	if p.moves, err = backup.New(connected.Client, c.Moves); err != nil {
+		return place{}, err
+	}
+	p.has, err = p.moves.Place(ctx, p.key)
+	return p, err
+}
