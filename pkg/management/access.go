@@ -23,7 +23,7 @@ func (c *Client) Knowing(kinds ...func(*runtime.Scheme) error) (client.Client, e
 	}
 	bounded := rest.CopyConfig(c.config)
 	bounded.Timeout = requestTimeout
-	further, err := client.New(bounded, client.Options{Scheme: scheme, Mapper: c.RESTMapper()})
+	further, err := client.New(bounded, client.Options{HTTPClient: within(c.http, requestTimeout), Scheme: scheme, Mapper: c.RESTMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the management cluster %s: %w", c.config.Host, err)
 	}

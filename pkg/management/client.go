@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -41,7 +42,8 @@ const requestTimeout = 20 * time.Second
 // Client is a connection to a management cluster.
 type Client struct {
 	client.Client
-	config  *rest.Config // without a timeout, for watches
+	config  *rest.Config // without a timeout, for watches, as is http
+	http    *http.Client
 	options Options
 	scheme  *runtime.Scheme
 	// discovery takes no context; its requests end with requestTimeout.
@@ -66,23 +68,24 @@ func Connect(ctx context.Context, config *rest.Config, options Options) (*Client
 	bounded := rest.CopyConfig(unbounded)
 	bounded.Timeout = requestTimeout
 
-	httpClient, err := rest.HTTPClientFor(bounded)
+	watching, err := httpClient(unbounded)
+	if err != nil {
+		return nil, err
+	}
+	asking := within(watching, requestTimeout)
+	mapper, err := apiutil.NewDynamicRESTMapper(bounded, asking)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
 	}
-	mapper, err := apiutil.NewDynamicRESTMapper(bounded, httpClient)
+	c, err := client.New(bounded, client.Options{HTTPClient: asking, Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
 	}
-	c, err := client.New(bounded, client.Options{HTTPClient: httpClient, Scheme: scheme, Mapper: mapper})
+	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(bounded, asking)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
 	}
-	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(bounded, httpClient)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
-	}
-	connection := &Client{Client: c, config: unbounded, options: options, scheme: scheme, discovery: discoverer}
+	connection := &Client{Client: c, config: unbounded, http: watching, options: options, scheme: scheme, discovery: discoverer}
 	if err := connection.ping(ctx); err != nil {
 		return nil, err
 	}

@@ -166,6 +166,7 @@ func (c *Client) lookAgain(unwatched bool) <-chan time.Time { //nolint:revive //
 // inform returns a cache of what clusters are read from, and signals of its changes.
 func (c *Client) inform(ctx context.Context, options cache.Options) (cache.Cache, <-chan struct{}, error) {
 	options.NewInformer = loggingTo(klog.FromContext(ctx))
+	options.HTTPClient = c.http
 	informers, err := cache.New(c.config, options)
 	if err != nil {
 		return nil, nil, err

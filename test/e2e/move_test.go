@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/backup"
@@ -32,6 +34,7 @@ func TestMove(t *testing.T) {
 	before := everythingOf(t, first)
 	key := client.ObjectKey{Namespace: "default", Name: spec.name}
 
+	assertMoveRefused(t, key, first, second)
 	moveStopped(t, key, first, second)
 	assertMoved(t, key, before, first, second)
 	cli(t, 0, "create", "cluster", "-f", spec.path(t), "--name", second) // waits until it is ready
@@ -67,16 +70,9 @@ func moveOnce(t *testing.T, key client.ObjectKey, from, to string, writes int) (
 	defer stop(nil)
 	limit := &limit{writes: writes, stop: stop}
 	service := func(instance string) (*backup.Service, error) {
-		config, err := configOf(instance)
-		if err != nil {
-			return nil, err
-		}
-		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return limited{next, limit} })
-		c, err := management.Connect(ctx, config, management.Options{RetryTimeout: time.Second})
-		if err != nil {
-			return nil, err
-		}
-		return backup.New(c, backup.Options{TakeOver: true})
+		return moverOf(ctx, instance, func(config *rest.Config) {
+			config.Wrap(func(next http.RoundTripper) http.RoundTripper { return limited{next, limit} })
+		})
 	}
 	source, err := service(from)
 	if err != nil {
@@ -95,6 +91,63 @@ func moveOnce(t *testing.T, key client.ObjectKey, from, to string, writes int) (
 	}
 	err = source.Move(ctx, key, backup.Moving{Why: "move it", Command: "TestMove"}, func(context.Context) (*backup.Service, error) { return service(to) })
 	return limit.reached(), err
+}
+
+// moverOf returns what moves clusters of a management cluster, by a changed client.
+func moverOf(ctx context.Context, instance string, change func(*rest.Config)) (*backup.Service, error) {
+	config, err := configOf(instance)
+	if err != nil {
+		return nil, err
+	}
+	change(config)
+	c, err := management.Connect(ctx, config, management.Options{RetryTimeout: time.Second})
+	if err != nil {
+		return nil, err
+	}
+	return backup.New(c, backup.Options{TakeOver: true})
+}
+
+// assertMoveRefused tries moves that cannot be. Nothing is written.
+func assertMoveRefused(t *testing.T, key client.ObjectKey, from, to string) {
+	t.Helper()
+	unchanged := func(*rest.Config) {}
+	weak := func(config *rest.Config) { config.Impersonate.UserName = "weak" }
+	const paused = `{"spec":{"paused":true}}`
+	for name, test := range map[string]struct {
+		before, after  [][]string // arguments of kubectl for the management cluster from
+		source, target func(*rest.Config)
+		want           string
+	}{
+		"a cluster that a user paused": {
+			[][]string{{"patch", "cluster", key.Name, "--type=merge", "-p", paused}},
+			[][]string{{"patch", "cluster", key.Name, "--type=merge", "-p", strings.Replace(paused, "true", "null", 1)}},
+			unchanged, unchanged, "cluster default/mover is paused by somebody, and would not be afterwards; set its spec.paused to false",
+		},
+		"a target that does not answer": {nil, nil, unchanged, func(config *rest.Config) { config.Host = "https://127.0.0.1:1" }, "connection refused"},
+		"a user without the privileges": {nil, nil, unchanged, weak, `"weak"`},
+	} {
+		for _, args := range test.before {
+			kubectl(t, from, nil, args...)
+		}
+		source, err := moverOf(t.Context(), from, test.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := kubectl(t, from, nil, "get", "cluster", key.Name, "-o", "jsonpath={.metadata.resourceVersion}")
+		err = source.Move(t.Context(), key, backup.Moving{Why: "move it", Command: "TestMove"}, func(ctx context.Context) (*backup.Service, error) { return moverOf(ctx, to, test.target) })
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+		if after := kubectl(t, from, nil, "get", "cluster", key.Name, "-o", "jsonpath={.metadata.resourceVersion}"); after != before {
+			t.Errorf("%s: the cluster was written: %s", name, kubectl(t, from, nil, "get", "cluster", key.Name, "-o", "yaml"))
+		}
+		for _, args := range test.after {
+			kubectl(t, from, nil, args...)
+		}
+		if there := kubectl(t, to, nil, "get", "clusters", "-o", "name"); there != "" {
+			t.Errorf("%s: the target has %s", name, there)
+		}
+	}
 }
 
 // assertMoved compares what there is in a management cluster with what there was.
