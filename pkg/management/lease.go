@@ -160,7 +160,7 @@ func (l *lock) release(ctx context.Context) {
 			return
 		}
 		if remains = err == nil; remains {
-			l.owners = []metav1.OwnerReference{owner}
+			l.owners = []metav1.OwnerReference{owner.OwnerReference}
 		}
 	}
 	for i := range l.leases {

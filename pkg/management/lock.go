@@ -78,7 +78,12 @@ func (c *Client) Lock(ctx context.Context, key client.ObjectKey, claim Claim) (c
 		if err != nil {
 			return nil, nil, err
 		}
-		l.owners = []metav1.OwnerReference{owner}
+		l.owners = []metav1.OwnerReference{owner.OwnerReference}
+		if owner.managesItself {
+			own := *c
+			own.options = own.options.itself()
+			l.c = &own
+		}
 	}
 	if err := l.acquire(ctx); err != nil {
 		l.release(context.WithoutCancel(ctx))

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
 
 // leases is a management cluster with a cluster and its Leases. Like an API server it
@@ -28,6 +30,8 @@ type leases struct {
 	version int
 	// gone is true where there is no Cluster.
 	gone bool
+	// managesItself is true where the Cluster says that it manages itself.
+	managesItself bool
 	// options of those who ask it.
 	options Options
 	// before is asked before each request but for the Cluster; its error is the answer.
@@ -73,6 +77,9 @@ func (l *leases) client() *Client {
 					return apierrors.NewNotFound(schema.GroupResource{Resource: "clusters"}, key.Name)
 				}
 				o.SetUID("uid")
+				if l.managesItself {
+					o.SetLabels(map[string]string{v1alpha1.ManagementClusterLabel: key.Name})
+				}
 				return nil
 			}
 			o.SetName(key.Name)

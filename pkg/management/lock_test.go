@@ -353,16 +353,20 @@ func TestLockIsLost(t *testing.T) {
 // somebody may write a label.
 func TestLockSurvives(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(l *leases){
-		"no API server for eleven seconds": func(l *leases) {
+	away := func(outage time.Duration) func(*leases) {
+		return func(l *leases) {
 			began := time.Now()
 			l.answer(func(context.Context, string) error {
-				if took := time.Since(began); took < 11*time.Second {
+				if time.Since(began) < outage {
 					return refusedConnection()
 				}
 				return nil
 			})
-		},
+		}
+	}
+	tests := map[string]func(l *leases){
+		"no API server for eleven seconds":       away(11 * time.Second),
+		"the own API server away for 45 seconds": away(45 * time.Second),
 		"a label": func(l *leases) {
 			time.AfterFunc(7*time.Second, func() { l.change(wholeCluster, func(lease *coordinationv1.Lease) { lease.Labels["a"] = "b" }) })
 		},
@@ -383,7 +387,7 @@ func TestLockSurvives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var l leases
+				l := leases{managesItself: strings.HasPrefix(name, "the own")}
 				held, _ := l.try(t, t.Context(), false)
 				then(&l)
 				time.Sleep(time.Minute)

@@ -67,6 +67,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Durations for a cluster that manages itself, whose API server is away for a while when its machine
+// is replaced: requests wait for the load balancer, and controllers for their own requests.
+const (
+	ownLeaseDuration = time.Minute
+	ownRenewDeadline = 50 * time.Second
+	ownRetryTimeout  = 40 * time.Second
+)
+
+// itself returns the options for a cluster that manages itself.
+func (o Options) itself() Options {
+	o = o.withDefaults()
+	o.LeaseDuration, o.RenewDeadline, o.RetryTimeout = max(o.LeaseDuration, ownLeaseDuration), max(o.RenewDeadline, ownRenewDeadline), max(o.RetryTimeout, ownRetryTimeout)
+	return o
+}
+
 // check refuses durations with which two runs could write at the same time. The options
 // have their defaults.
 func (o Options) check() error {

@@ -37,7 +37,7 @@ func (c *Client) changeRecord(ctx context.Context, key client.ObjectKey, change 
 	owner, err := c.owner(ctx, key)
 	switch {
 	case err == nil:
-		owners = append(owners, owner)
+		owners = append(owners, owner.OwnerReference)
 	case !apierrors.IsNotFound(err):
 		return err
 	}
@@ -143,10 +143,19 @@ func (c *Client) replace(ctx context.Context, object runtime.Object) error {
 }
 
 // owner is a reference to the Cluster, for what is to go away with it.
-func (c *Client) owner(ctx context.Context, key client.ObjectKey) (metav1.OwnerReference, error) {
+type owner struct {
+	metav1.OwnerReference
+	// managesItself is true where the cluster says that it manages itself.
+	managesItself bool
+}
+
+func (c *Client) owner(ctx context.Context, key client.ObjectKey) (owner, error) {
 	var cluster clusterv1.Cluster
 	if err := c.Get(ctx, key, &cluster); err != nil {
-		return metav1.OwnerReference{}, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
+		return owner{}, c.explain(ctx, fmt.Errorf("reading cluster %s: %w", key, err))
 	}
-	return metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: key.Name, UID: cluster.UID}, nil
+	return owner{
+		OwnerReference: metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: key.Name, UID: cluster.UID},
+		managesItself:  cluster.Labels[v1alpha1.ManagementClusterLabel] == key.Name,
+	}, nil
 }

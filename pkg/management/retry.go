@@ -15,6 +15,9 @@ import (
 // nothing once ctx has ended.
 func (c *Client) retrying(ctx context.Context, ask func() error) error {
 	o := c.opts()
+	if held, is := ctx.Value(lockKey{}).(*lock); is {
+		o = held.c.opts()
+	}
 	began := o.Clock.Now()
 	for next := o.RetryBackoff.DelayFunc(); ; {
 		if ctx.Err() != nil {

@@ -1,12 +1,16 @@
 package management
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/connrotation"
 )
 
 // A connection on which nothing arrives for pingAfter is asked whether it lives, and replaced
@@ -24,15 +28,40 @@ func httpClient(config *rest.Config) (*http.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
 	}
+	dial := config.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: requestTimeout, KeepAlive: requestTimeout}).DialContext
+	}
+	connections := connrotation.NewDialer(dial)
 	transport := utilnet.SetTransportDefaults(&http.Transport{
-		Proxy: config.Proxy, DialContext: config.Dial, TLSClientConfig: tls, MaxIdleConnsPerHost: 25,
+		Proxy: config.Proxy, DialContext: connections.DialContext, TLSClientConfig: tls, MaxIdleConnsPerHost: 25,
 		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	})
-	wrapped, err := rest.HTTPWrappersForConfig(config, transport)
+	wrapped, err := rest.HTTPWrappersForConfig(config, &rotating{transport, connections})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the management cluster %s: %w", config.Host, err)
 	}
 	return &http.Client{Transport: wrapped}, nil
+}
+
+// rotating is a transport that closes its connections once a request on one of them had no answer
+// for answerWithin, so that the next requests are made on new ones, perhaps to another server. One
+// whose etcd is gone takes requests, and answers pings, and nothing else.
+type rotating struct {
+	http.RoundTripper
+	connections *connrotation.Dialer
+}
+
+// answerWithin is for how long an API server may be busy with a request.
+const answerWithin = 4 * time.Second
+
+func (t *rotating) RoundTrip(r *http.Request) (*http.Response, error) {
+	began := time.Now()
+	response, err := t.RoundTripper.RoundTrip(r)
+	if errors.Is(err, context.DeadlineExceeded) && time.Since(began) > answerWithin {
+		t.connections.CloseAll()
+	}
+	return response, err
 }
 
 // within returns the client with a timeout for each request.
