@@ -65,6 +65,17 @@ func (d *departure) Patch(ctx context.Context, object client.Object, patch clien
 type arrival struct {
 	creator
 	id string // of the move
+	// from lists the providers of the other management cluster.
+	from client.Client
+}
+
+// List says that there are the same providers, in the same versions: a management cluster that
+// clusterctl did not make, as an embedded one, has no list to compare. The kinds were compared.
+func (a *arrival) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if _, inventory := list.(*clusterctlv1.ProviderList); inventory {
+		return a.from.List(ctx, list, options...)
+	}
+	return a.Client.List(ctx, list, options...)
 }
 
 // Update is what clusterctl does with an object that exists. One that the same move created is
