@@ -24,6 +24,7 @@ type Creation struct {
 	// refuses it until they are there.
 	Missing []string
 
+	exists   bool
 	spec     Spec
 	resolved validations.Resolved
 	objects  []*unstructured.Unstructured
@@ -34,6 +35,9 @@ func (n Creation) Config() *v1alpha1.Config { return n.resolved.Config }
 
 // Versions returns the versions that the spec was resolved to.
 func (n Creation) Versions() v1alpha1.ClusterVersions { return n.resolved.Versions }
+
+// StaysThere reports whether the cluster is new, and to manage itself: Create does not move it.
+func (n Creation) StaysThere() bool { return !n.exists && n.spec.ManagesItselfBy() != "" }
 
 // CreateOptions are the options of a creation.
 type CreateOptions struct {
@@ -63,7 +67,7 @@ func (s *Service) PlanCreation(ctx context.Context, spec Spec) (Creation, error)
 	if err != nil {
 		return n, err
 	}
-	if exists {
+	if n.exists = exists; exists {
 		if err := clusterclass.CheckTopologyMode(spec.Config, live); err != nil {
 			return n, err
 		}

@@ -82,10 +82,7 @@ func (d Deletion) run(ctx context.Context, itself place, unreachable error) (typ
 	case backup.Arrived:
 		err = bootstrap.moves.Finish(ctx, d.Key)
 	default:
-		if err = unreachable; err == nil {
-			d.Say("moving cluster %s to its bootstrap", d.Key)
-			err = itself.moves.Move(ctx, d.Key, backup.Moving{Why: "move it to its bootstrap", Command: deleteCommand}, func(context.Context) (*backup.Service, error) { return bootstrap.moves, nil })
-		}
+		err = d.moveBack(ctx, itself, unreachable, bootstrap)
 	}
 	if err != nil {
 		return d.Key, err
@@ -94,6 +91,19 @@ func (d Deletion) run(ctx context.Context, itself place, unreachable error) (typ
 		return d.Key, err
 	}
 	return d.Key, d.removeBootstrap(ctx)
+}
+
+// moveBack moves the cluster from itself to the bootstrap.
+func (d Deletion) moveBack(ctx context.Context, itself place, unreachable error, bootstrap place) error {
+	const removal = "if the cluster is gone, 'clusterctl-x management stop --remove' removes its bootstrap, which 'clusterctl-x management status --all' names"
+	switch {
+	case unreachable != nil:
+		return fmt.Errorf("%w; %s", unreachable, removal)
+	case itself.has == backup.Absent:
+		return fmt.Errorf("cluster %s: %w in this management cluster, and its bootstrap does not have it; name its kubeconfig with --kubeconfig; %s", d.Key, management.ErrNotFound, removal)
+	}
+	d.Say("moving cluster %s to its bootstrap", d.Key)
+	return itself.moves.Move(ctx, d.Key, backup.Moving{Why: "move it to its bootstrap", Command: deleteCommand}, func(context.Context) (*backup.Service, error) { return bootstrap.moves, nil })
 }
 
 // checkManagesNone refuses to delete a cluster that manages others.

@@ -90,6 +90,9 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycl
 	if o.DryRun == cli.DryRunServer {
 		return dryRun(ctx, a, service, n)
 	}
+	if n.StaysThere() {
+		a.Warning("cluster %s stays on this management cluster; 'clusterctl-x create cluster --management embedded' creates one that manages itself", n.Key)
+	}
 	result, err := create(ctx, a, service, n, o)
 	if err != nil {
 		return err
