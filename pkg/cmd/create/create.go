@@ -3,7 +3,6 @@ package create
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,8 +50,8 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if component := spec.ManagesItselfBy(); component != "" && c.Management.UsesEmbedded() {
-		return c.createSelfManaged(ctx, spec, component)
+	if spec.ManagesItselfBy() != "" && c.Management.UsesEmbedded() {
+		return c.createSelfManaged(ctx, spec)
 	}
 	warnings, err := spec.CheckCreation()
 	service, err := c.ServiceOnceChecked(ctx, warnings, err)
@@ -93,27 +92,18 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycl
 	if n.StaysThere() {
 		a.Warning("cluster %s stays on this management cluster; 'clusterctl-x create cluster --management embedded' creates one that manages itself", n.Key)
 	}
-	result, err := create(ctx, a, service, n, o)
-	if err != nil {
-		return err
-	}
-	return a.Result("%s", result)
-}
-
-// create creates a planned cluster, and returns what to say at the end.
-func create(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycle.Creation, o Options) (string, error) {
 	done, err := service.Create(ctx, n, lifecycle.CreateOptions{TakeOver: o.TakeOver})
 	if err != nil {
-		return "", failure.Stopped(err, "", "run the same command again to continue")
+		return failure.Stopped(err, "", "run the same command again to continue")
 	}
 	created := len(done)
 	if created > 0 {
 		a.Say("cluster %s: %s created", n.Key, view.Counted(created, "object"))
 	}
 	if !o.Wait {
-		return fmt.Sprintf("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace), nil
+		return a.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace)
 	}
-	return watch.Ready(ctx, a, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
+	return watch.UntilReady(ctx, a, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
 }
 
 // dryRun says what would be created, after the management cluster checked it.

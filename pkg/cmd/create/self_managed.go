@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
 	"github.com/clusterctl-x/clusterctl-x/pkg/components"
 	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/selfmanaged"
@@ -30,7 +32,7 @@ func (f *selfManaged) addTo(cmd *cobra.Command) {
 }
 
 // createSelfManaged creates a cluster that manages itself.
-func (c *command) createSelfManaged(ctx context.Context, spec lifecycle.Spec, component string) error {
+func (c *command) createSelfManaged(ctx context.Context, spec lifecycle.Spec) error {
 	meta, began := spec.Config.Cluster.Metadata, time.Now()
 	switch {
 	case c.DryRun == cli.DryRunServer:
@@ -44,57 +46,23 @@ func (c *command) createSelfManaged(ctx context.Context, spec lifecycle.Spec, co
 		return err
 	}
 	kubeconfig := cmp.Or(c.selfManaged.kubeconfig, meta.Name+".kubeconfig")
-	itself := connection.Choice{Kind: connection.Kubeconfig, Kubeconfig: management.Kubeconfig{Path: kubeconfig}, Report: c.Say}
-	install, err := c.installation(ctx, kubeconfig, component)
-	if err != nil {
-		return err
-	}
-	creation := selfmanaged.Creation{
-		Cluster:    c.SelfManaged(meta, itself, c.TakeOver),
-		Kubeconfig: kubeconfig,
-		Create: func(ctx context.Context, on selfmanaged.ManagementCluster) error {
-			n, err := on.Clusters.PlanCreation(ctx, spec)
-			if err != nil {
-				return err
-			}
-			_, err = create(ctx, c.App, on.Clusters, n, c.Options)
-			return err
-		},
-		Install: install,
-	}
-	creation.Key.Namespace = cmp.Or(meta.Namespace, c.NamespaceOffline())
-	creation.Ready = func(ctx context.Context, itself selfmanaged.ManagementCluster) error {
-		_, err := watch.Ready(ctx, c.App, itself.Clusters, creation.Key, watch.Waiting{GoesOn: "creating", Unchanged: true})
-		return err
-	}
-	changed, err := creation.Run(ctx)
-	switch {
-	case err != nil:
-		return err
-	case !changed:
-		return c.Result("cluster %s exists and manages itself; nothing to do", creation.Key)
-	}
-	return c.Result("cluster %s is ready after %s and manages itself; use it with --kubeconfig %s", creation.Key, time.Since(began).Round(time.Second), kubeconfig)
-}
-
-// installation returns what installs the components into the cluster of a kubeconfig. What is wrong
-// with them is said now, as far as it is known.
-func (c *command) installation(ctx context.Context, kubeconfig, component string) (func(context.Context) error, error) {
 	client, wanted, err := c.selfManaged.components.Client(ctx, components.Options{Kubeconfig: kubeconfig})
 	if err != nil {
-		return nil, err
-	}
-	if _, given := wanted.Providers[component]; !given {
-		wanted.Providers[component] = ""
-	}
-	return func(ctx context.Context) error {
-		_, err := client.Init(ctx, wanted, components.Run{
-			Show: func(p components.Plan) error {
-				c.Say("installing into the cluster: %s", p)
-				return nil
-			},
-			Waiting: func(what string) { c.Say("waiting for %s", what) },
-		})
 		return err
-	}, client.Check(wanted)
+	}
+	itself := connection.Choice{Kind: connection.Kubeconfig, Kubeconfig: management.Kubeconfig{Path: kubeconfig}, Report: c.Say}
+	key, changed, err := selfmanaged.Creation{
+		Cluster: c.SelfManaged(meta, itself, c.TakeOver), Spec: spec, Kubeconfig: kubeconfig, Components: client, Wanted: wanted,
+		Ready: func(ctx context.Context, key types.NamespacedName, on selfmanaged.ManagementCluster, changed bool) error {
+			_, err := watch.Ready(ctx, c.App, on.Clusters, key, watch.Waiting{GoesOn: "creating", Unchanged: !changed})
+			return err
+		},
+	}.Run(ctx)
+	switch {
+	case err != nil:
+		return failure.Stopped(err, "", "run the same command again to continue")
+	case !changed:
+		return c.Result("cluster %s exists and manages itself; nothing to do", key)
+	}
+	return c.Result("cluster %s is ready after %s and manages itself; use it with --kubeconfig %s", key, time.Since(began).Round(time.Second), kubeconfig)
 }
