@@ -41,7 +41,7 @@ func (c Creation) Run(ctx context.Context) (key types.NamespacedName, changed bo
 	if err := c.Components.Check(c.Wanted); err != nil {
 		return c.Key, false, err
 	}
-	started, err := c.Bootstrap.Exists()
+	started, err := c.begun()
 	if err != nil {
 		return c.Key, false, err
 	}
@@ -53,7 +53,7 @@ func (c Creation) Run(ctx context.Context) (key types.NamespacedName, changed bo
 		key, err := c.moved(ctx)
 		return key, false, err
 	}
-	bootstrap, err := c.look(ctx, c.Bootstrap.Connect)
+	bootstrap, err := c.look(ctx, c.Bootstrap)
 	if err != nil {
 		return c.Key, true, err
 	}

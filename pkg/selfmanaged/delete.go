@@ -24,9 +24,12 @@ type Deletion struct {
 // Run deletes the cluster, or completes its deletion, and reports whether it existed. One that
 // manages itself and others is refused. The name is complete once a management cluster was found.
 func (d Deletion) Run(ctx context.Context) (key types.NamespacedName, existed bool, err error) {
-	started, err := d.Bootstrap.Exists()
+	started, err := d.begun()
 	if err != nil {
 		return d.Key, false, err
+	}
+	if started {
+		d.Itself.Starts = false // the cluster is on the bootstrap, or answers already
 	}
 	itself, err := d.look(ctx, d.Itself)
 	if err != nil && (!started || ctx.Err() != nil) {
@@ -70,7 +73,7 @@ func (d Deletion) run(ctx context.Context, itself place, unreachable error) (typ
 			return d.Key, err
 		}
 	}
-	bootstrap, err := d.look(ctx, d.Bootstrap.Connect)
+	bootstrap, err := d.look(ctx, d.Bootstrap)
 	if err != nil {
 		return d.Key, err
 	}

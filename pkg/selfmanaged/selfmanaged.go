@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/backup"
+	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 )
@@ -23,27 +24,25 @@ type ManagementCluster struct {
 	Clusters *lifecycle.Service
 }
 
-// Bootstrap is the management cluster that a cluster begins and ends on.
-type Bootstrap interface {
-	// Exists reports whether it was started, and was not removed since.
-	Exists() (bool, error)
-	// Connect starts it unless it runs, and connects to it.
-	Connect(ctx context.Context) (ManagementCluster, error)
-	// Remove stops it and removes all that it keeps.
-	Remove(ctx context.Context) error
-}
-
 // Cluster is a cluster that manages itself, or is to.
 type Cluster struct {
 	// Key names the cluster. Without a namespace it is in that of the management cluster in use.
-	Key       types.NamespacedName
-	Bootstrap Bootstrap
-	// Itself connects to the cluster as a management cluster.
-	Itself func(ctx context.Context) (ManagementCluster, error)
+	Key types.NamespacedName
+	// Bootstrap is the embedded management cluster that the cluster begins and ends on, and Itself
+	// the cluster as a management cluster.
+	Bootstrap, Itself *connection.Choice
+	// Connect connects to one of them.
+	Connect func(context.Context, *connection.Choice) (ManagementCluster, error)
 	// Moves are the options of its moves.
 	Moves backup.Options
 	// Say is called with what happens.
 	Say func(format string, args ...any)
+}
+
+// begun reports whether there is a bootstrap.
+func (c Cluster) begun() (bool, error) {
+	_, created, err := c.Bootstrap.Created()
+	return created, err
 }
 
 // Names of refusals.
@@ -68,8 +67,8 @@ type place struct {
 }
 
 // look finds out what a management cluster has of the cluster.
-func (c Cluster) look(ctx context.Context, connect func(context.Context) (ManagementCluster, error)) (place, error) {
-	connected, err := connect(ctx)
+func (c Cluster) look(ctx context.Context, choice *connection.Choice) (place, error) {
+	connected, err := c.Connect(ctx, choice)
 	if err != nil {
 		return place{}, err
 	}

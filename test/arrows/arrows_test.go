@@ -75,7 +75,7 @@ func allowed() map[string][]string {
 		"pkg/engine":                {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/skew", "pkg/state"},
 		// What tests carry out plans against.
 		"pkg/engine/enginetest": {"pkg/api/v1alpha1", "pkg/changes", "pkg/plan", "pkg/state"},
-		"pkg/selfmanaged":       {"pkg/backup", "pkg/components", "pkg/files", "pkg/lifecycle", "pkg/management", "pkg/usage"},
+		"pkg/selfmanaged":       {"pkg/backup", "pkg/components", "pkg/connection", "pkg/files", "pkg/lifecycle", "pkg/management", "pkg/usage"},
 		"pkg/runtimeextension":  {"pkg/api/v1alpha1", "pkg/providers", "pkg/state", "pkg/upgradeplan", "pkg/versionsbundle"},
 		"pkg/state":             {"pkg/api/v1alpha1"},
 		"pkg/strictyaml":        nil,

@@ -8,6 +8,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/selfmanaged"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
 	"github.com/clusterctl-x/clusterctl-x/pkg/versionsbundle"
 )
@@ -42,25 +43,26 @@ func (a *App) ServiceOnceChecked(ctx context.Context, warnings []strictyaml.Warn
 }
 
 func (a *App) service(ctx context.Context, bundles *versionsbundle.Bundles) (*lifecycle.Service, error) {
-	_, service, err := a.serviceOn(ctx, &a.Management, bundles)
-	return service, err
+	on, err := a.serviceOn(ctx, &a.Management, bundles)
+	return on.Clusters, err
 }
 
 // serviceOn works on a management cluster.
-func (a *App) serviceOn(ctx context.Context, choice *connection.Choice, bundles *versionsbundle.Bundles) (*connection.Connection, *lifecycle.Service, error) {
+func (a *App) serviceOn(ctx context.Context, choice *connection.Choice, bundles *versionsbundle.Bundles) (on selfmanaged.ManagementCluster, err error) {
 	known, err := a.ReadProviders()
 	if err != nil {
-		return nil, nil, err
+		return on, err
 	}
 	c, err := a.connectTo(ctx, choice)
 	if err != nil {
-		return nil, nil, err
+		return on, err
 	}
-	return c, lifecycle.New(c.Client, lifecycle.Options{
+	on.Client, on.Clusters = c.Client, lifecycle.New(c.Client, lifecycle.Options{
 		Bundles: bundles, Providers: known, Command: a.command, Namespace: c.Namespace, Certificates: c.Certificates,
 		PrepareContainers: c.PrepareContainers, Warn: a.WarnText,
 		Waiting: a.SayWaiting,
-	}), nil
+	})
+	return on, nil
 }
 
 // SayWaiting says which run of another a lock is waited for.
