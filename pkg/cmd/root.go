@@ -75,7 +75,7 @@ func rootCommand(a *cli.App, ofVersion string) *cobra.Command {
 		apply.New(a), create.New(a), upgrade.New(a), diff.New(a), plan.New(a), delete.New(a), describe.New(a), watch.New(a), history.New(a), get.New(a), generate.New(a), imports.New(a),
 		hold.New(a), hold.NewRelease(a), rollout.New(a), serve.New(a), explain.New(a), validate.New(a), management.New(a), backup.New(a, ofVersion), backup.NewRestore(a, ofVersion), version.New(a, ofVersion),
 	)
-	help.AddTo(root)
+	commandline.AddHelpTexts(root, help.Texts, "text")
 	commandline.HoldOthers(root)
 	commandline.AddHelp(root, a.WithoutSettings)
 	a.AddCompletions(root)

@@ -1,6 +1,6 @@
 // Package commandline has the rules of the command line that hold for any command: commands
-// that only hold others, what is unknown, help, a flag that names one file, TYPE/NAME, and
-// how values are offered to the shell. It knows nothing of what the commands do.
+// that only hold others, what is unknown, help, flags that many commands have, TYPE/NAME, and how
+// values are offered to the shell. It knows nothing of what the commands do.
 package commandline
 
 import (
@@ -20,6 +20,19 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 		return usage.Errorf("'%s' takes no arguments but got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
+}
+
+// New returns a command without arguments.
+func New(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: NoArgs, RunE: run}
+}
+
+// Group returns a command that only holds others.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: use, Short: short}
+	group.AddCommand(commands...)
+	HoldOthers(group)
+	return group
 }
 
 // HoldOthers makes cmd a command that only holds others.

@@ -59,6 +59,18 @@ func (r *Request) Check(known providers.Set) error {
 	return errors.Join(errs...)
 }
 
+// ServingCertificate returns the directory of the certificate, and the authority that signed it as
+// PEM, where it is needed. Without CertDir the certificate is generated below home, with write.
+func (r *Request) ServingCertificate(home string, now time.Time, write func(path string, data []byte) error) (string, []byte, error) {
+	if r.CertDir != "" {
+		authority, err := r.GivenCertificate(now)
+		return r.CertDir, authority, err
+	}
+	dir := filepath.Join(home, "runtime-extension", r.Host)
+	authority, err := OwnCertificate(dir, r.Host, now, write)
+	return dir, authority, err
+}
+
 // GivenCertificate checks the certificate in CertDir. It returns the authority that signed
 // it as PEM, where that is registered.
 func (r *Request) GivenCertificate(now time.Time) ([]byte, error) {

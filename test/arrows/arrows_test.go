@@ -52,7 +52,7 @@ func allowed() map[string][]string {
 		"pkg/explain":                  {"pkg/api/v1alpha1", "pkg/strictyaml"},
 		"pkg/failure":                  {"pkg/api/v1alpha1", "pkg/engine", "pkg/lifecycle", "pkg/management", "pkg/output", "pkg/plan", "pkg/strictyaml", "pkg/terminal", "pkg/usage", "pkg/validations"},
 		"pkg/importer":                 {"pkg/api/v1alpha1", "pkg/changes", "pkg/owners"},
-		"pkg/input":                    {"config", "pkg/api/v1alpha1", "pkg/clusterclass", "pkg/files", "pkg/lifecycle", "pkg/plan", "pkg/providers", "pkg/rbac", "pkg/state", "pkg/strictyaml", "pkg/upgradeplan", "pkg/usage", "pkg/versionsbundle"},
+		"pkg/input":                    {"config", "pkg/api/v1alpha1", "pkg/clusterclass", "pkg/components", "pkg/files", "pkg/lifecycle", "pkg/plan", "pkg/providers", "pkg/rbac", "pkg/state", "pkg/strictyaml", "pkg/upgradeplan", "pkg/usage", "pkg/versionsbundle"},
 		"pkg/lifecycle": {
 			"pkg/api/v1alpha1", "pkg/changes", "pkg/clusterclass", "pkg/controlplanes", "pkg/importer", "pkg/management", "pkg/management/conversion", "pkg/observe", "pkg/management/topology", "pkg/manifests", "pkg/owners", "pkg/plan", "pkg/providers",
 			"pkg/rbac", "pkg/engine", "pkg/skew", "pkg/state", "pkg/strictyaml", "pkg/templater", "pkg/validations", "pkg/versionsbundle", "pkg/yamledit",

@@ -11,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/create"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/upgrade"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/strictyaml"
@@ -25,7 +26,7 @@ type command struct {
 // New returns the command apply.
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
-	cmd := cli.Command("apply -f FILE", "Create the clusters that files describe, or upgrade those that exist", a.Within(0, c.run))
+	cmd := commandline.New("apply -f FILE", "Create the clusters that files describe, or upgrade those that exist", a.Within(0, c.run))
 	cli.AddFiles(cmd, &c.files)
 	c.AddTo(a, cmd)
 	return cli.Starts(cmd)
@@ -89,7 +90,7 @@ func (c *command) apply(ctx context.Context, service *lifecycle.Service, spec li
 			return err
 		}
 	}
-	if c.Interactive && c.DryRun != cli.DryRunServer {
+	if c.Interactive && c.DryRun != commandline.DryRunServer {
 		if err := c.Confirm(ctx, "continue?", "creating cluster "+n.Key.String()); err != nil {
 			return err
 		}

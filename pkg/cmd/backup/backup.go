@@ -8,6 +8,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/backup"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -21,7 +22,7 @@ type options struct {
 
 // command returns a command about the management cluster and the directory of a flag.
 func (o *options) command(short, flag, directoryHelp string, run func(context.Context, *backup.Service) error) *cobra.Command {
-	cmd := cli.Command("management", short, o.Within(0, func(ctx context.Context, _ []string) error {
+	cmd := commandline.New("management", short, o.Within(0, func(ctx context.Context, _ []string) error {
 		c, err := o.Connect(ctx)
 		if err != nil {
 			return err
@@ -33,7 +34,7 @@ func (o *options) command(short, flag, directoryHelp string, run func(context.Co
 		return run(ctx, service)
 	}))
 	cmd.Flags().StringVar(&o.directory, flag, "", directoryHelp)
-	cli.CompleteDirectory(cmd, flag)
+	commandline.CompleteDirectory(cmd, flag)
 	cli.AddTakeOver(cmd, &o.takeOver)
 	return cli.Starts(cmd)
 }
@@ -67,7 +68,7 @@ func New(a *cli.App, version string) *cobra.Command {
 		return err
 	}
 	cmd.Flags().StringArrayVar(&names, "encrypt-to", nil, "age recipient (age1...) that all files are encrypted to; may be repeated")
-	return cli.Group("backup", "Save the clusters of a management cluster", cmd)
+	return commandline.Group("backup", "Save the clusters of a management cluster", cmd)
 }
 
 // NewRestore returns the command restore of the clusterctl-x of a version.
@@ -95,5 +96,5 @@ func NewRestore(a *cli.App, version string) *cobra.Command {
 		return err
 	}
 	cmd.Flags().StringVar(&identity, "identity", "", "file with the age keys that decrypt the backup")
-	return cli.Group("restore", "Restore the clusters of a management cluster", cmd)
+	return commandline.Group("restore", "Restore the clusters of a management cluster", cmd)
 }

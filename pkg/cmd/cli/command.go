@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,11 +22,6 @@ func OneName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Command returns a command without arguments.
-func Command(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: commandline.NoArgs, RunE: run}
-}
-
 // ClusterCommand returns a command about one cluster, which its argument names.
 func (a *App) ClusterCommand(short string, connect func(context.Context) (*lifecycle.Service, error), run func(context.Context, *lifecycle.Service, types.NamespacedName) error) *cobra.Command {
 	return &cobra.Command{
@@ -43,19 +37,6 @@ func (a *App) ClusterCommand(short string, connect func(context.Context) (*lifec
 			return run(ctx, service, service.Key(args[0], ""))
 		}),
 	}
-}
-
-// Group returns a command that only holds others.
-func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{Use: use, Short: short}
-	group.AddCommand(commands...)
-	commandline.HoldOthers(group)
-	return group
-}
-
-// AddFile adds the flag -f to a command.
-func AddFile(cmd *cobra.Command, file *string, usage string) {
-	commandline.AddFile(cmd, file, usage)
 }
 
 // AddUpgrade adds the flags, but for -f, that say which upgrade is meant. The argument of the command
@@ -97,27 +78,4 @@ func (a *App) SayReferences(config *v1alpha1.Config) error {
 // AddTakeOver adds the flag --take-over to a command.
 func AddTakeOver(cmd *cobra.Command, takeOver *bool) {
 	cmd.Flags().BoolVar(takeOver, "take-over", false, "take over the lock of another run that works on the cluster")
-}
-
-// AddWait adds the flags --wait and --no-wait to a command.
-func AddWait(cmd *cobra.Command, wait *bool, usage string) {
-	cmd.Flags().BoolVar(wait, "wait", true, usage)
-	cmd.Flags().BoolFunc("no-wait", "short for --wait=false", func(value string) error {
-		no, err := strconv.ParseBool(value)
-		*wait = !no
-		return err
-	})
-}
-
-// Values of --dry-run.
-const (
-	DryRunNone   = "none"
-	DryRunClient = "client"
-	DryRunServer = "server"
-)
-
-// AddDryRun adds the flag --dry-run with these values to a command.
-func AddDryRun(cmd *cobra.Command, dryRun *string, modes []string, help string) {
-	cmd.Flags().StringVar(dryRun, "dry-run", DryRunNone, help)
-	CompleteFlag(cmd, "dry-run", modes)
 }

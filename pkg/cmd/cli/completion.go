@@ -130,14 +130,3 @@ func (a *App) CompleteVersions(cmd *cobra.Command, args []string, typed string) 
 		return names, nil
 	})(cmd, args, typed)
 }
-
-// CompleteDirectory offers directories for a flag of one command, where others of its name take
-// files.
-func CompleteDirectory(cmd *cobra.Command, flag string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, commandline.Directories)
-}
-
-// CompleteFlag offers these values for a flag of one command, which others of its name do not have.
-func CompleteFlag(cmd *cobra.Command, flag string, values []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, commandline.Fixed(values...))
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -28,22 +29,24 @@ type command struct {
 // New returns the command create.
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
-	cmd := cli.Command("cluster -f FILE", "Create the cluster that a file describes and wait until it is ready", a.Within(DefaultTimeout, c.run))
-	cli.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
-	cli.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")
+	cmd := commandline.New("cluster -f FILE", "Create the cluster that a file describes and wait until it is ready", a.Within(DefaultTimeout, c.run))
+	commandline.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
+	commandline.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")
 	cli.AddTakeOver(cmd, &c.TakeOver)
 	c.selfManaged.addTo(cmd)
-	cli.AddDryRun(cmd, &c.DryRun, dryRunModes(), "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
-	return cli.Group("create", "Create a cluster", cli.Starts(cmd))
+	commandline.AddDryRun(cmd, &c.DryRun, dryRunModes(), "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
+	return commandline.Group("create", "Create a cluster", cli.Starts(cmd))
 }
 
-func dryRunModes() []string { return []string{cli.DryRunNone, cli.DryRunClient, cli.DryRunServer} }
+func dryRunModes() []string {
+	return []string{commandline.DryRunNone, commandline.DryRunClient, commandline.DryRunServer}
+}
 
 func (c *command) run(ctx context.Context, _ []string) error {
 	if err := usage.CheckChoice("dry-run", c.DryRun, dryRunModes()); err != nil {
 		return err
 	}
-	if c.DryRun == cli.DryRunClient {
+	if c.DryRun == commandline.DryRunClient {
 		return c.offline()
 	}
 	spec, err := c.ReadSpec(c.file)
@@ -86,7 +89,7 @@ type Options struct {
 
 // Run creates a planned cluster.
 func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycle.Creation, o Options) error {
-	if o.DryRun == cli.DryRunServer {
+	if o.DryRun == commandline.DryRunServer {
 		return dryRun(ctx, a, service, n)
 	}
 	if n.StaysThere() {

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/components"
 	"github.com/clusterctl-x/clusterctl-x/pkg/connection"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/selfmanaged"
@@ -21,21 +22,21 @@ import (
 
 // selfManaged are the flags about clusters that manage themselves.
 type selfManaged struct {
-	components cli.Components
+	components input.Components
 	kubeconfig string
 }
 
 func (f *selfManaged) addTo(cmd *cobra.Command) {
 	const of = "of a cluster that manages itself: "
 	cmd.Flags().StringVar(&f.kubeconfig, "write-kubeconfig", "", of+"file for its kubeconfig (default: NAME.kubeconfig)")
-	f.components.AddTo(cmd, of, cli.InstalledProviders)
+	f.components.AddTo(cmd.Flags(), of, input.InstalledProviders)
 }
 
 // createSelfManaged creates a cluster that manages itself.
 func (c *command) createSelfManaged(ctx context.Context, spec lifecycle.Spec) error {
 	meta, began := spec.Config.Cluster.Metadata, time.Now()
 	switch {
-	case c.DryRun == cli.DryRunServer:
+	case c.DryRun == commandline.DryRunServer:
 		return usage.Errorf("--dry-run=server asks the management cluster, and there is none yet for cluster %s, which manages itself; use --dry-run=client", meta.Name)
 	case !c.Wait:
 		return usage.Errorf("cluster %s is to manage itself, which this command sees to once it is ready: leave out --wait=false", meta.Name)

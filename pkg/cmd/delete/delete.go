@@ -11,6 +11,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 	"github.com/clusterctl-x/clusterctl-x/pkg/selfmanaged"
@@ -41,10 +42,10 @@ func New(a *cli.App) *cobra.Command {
 		},
 		RunE: a.Within(defaultTimeout, o.run),
 	}
-	cli.AddFile(cmd, &o.file, "file that describes the cluster; - is standard input")
-	cli.AddWait(cmd, &o.wait, "wait until all objects of the cluster are gone")
+	commandline.AddFile(cmd, &o.file, "file that describes the cluster; - is standard input")
+	commandline.AddWait(cmd, &o.wait, "wait until all objects of the cluster are gone")
 	cli.AddTakeOver(cmd, &o.takeOver)
-	return cli.Group("delete", "Delete a cluster", cli.Starts(cmd))
+	return commandline.Group("delete", "Delete a cluster", cli.Starts(cmd))
 }
 
 func (o *options) run(ctx context.Context, args []string) error {

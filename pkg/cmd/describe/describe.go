@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -16,7 +17,7 @@ import (
 // New returns the command describe.
 func New(a *cli.App) *cobra.Command {
 	const short = "Show control plane, worker node groups and machines of a cluster, and why anything is not ready"
-	return cli.Group("describe", "Show a cluster with all its machines", a.ClusterCommand(short, a.ServiceWithBundles, func(ctx context.Context, service *lifecycle.Service, key types.NamespacedName) error {
+	return commandline.Group("describe", "Show a cluster with all its machines", a.ClusterCommand(short, a.ServiceWithBundles, func(ctx context.Context, service *lifecycle.Service, key types.NamespacedName) error {
 		d, err := service.Describe(ctx, key)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/changes"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -16,7 +17,7 @@ import (
 // New returns the command diff.
 func New(a *cli.App) *cobra.Command {
 	var files []string
-	cmd := cli.Command("diff -f FILE", "Show how clusters differ from their files, with old and new values; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
+	cmd := commandline.New("diff -f FILE", "Show how clusters differ from their files, with old and new values; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
 		found, err := run(ctx, a, files)
 		return failure.Differs(found, err, 1, 2) // as 'kubectl diff'
 	}))

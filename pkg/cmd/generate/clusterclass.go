@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/runtimeextension"
@@ -25,7 +26,7 @@ type classOptions struct {
 
 func clusterClass(a *cli.App) *cobra.Command {
 	o := classOptions{App: a}
-	cmd := cli.Command("clusterclass --provider PROVIDER | -f FILE", "Write a ClusterClass with its templates, for clusters with spec.clusterClass", a.Within(0, func(ctx context.Context, _ []string) error {
+	cmd := commandline.New("clusterclass --provider PROVIDER | -f FILE", "Write a ClusterClass with its templates, for clusters with spec.clusterClass", a.Within(0, func(ctx context.Context, _ []string) error {
 		objects, err := o.objects(ctx)
 		if err != nil {
 			return err
@@ -33,7 +34,7 @@ func clusterClass(a *cli.App) *cobra.Command {
 		return writeManifests(a, o.directory, objects)
 	}))
 	cmd.Flags().StringVarP(&o.provider, "provider", "p", "", "infrastructure provider of the clusters, such as inmemory for simulated machines")
-	cli.AddFile(cmd, &o.file, "file that describes a cluster, with the documents that describe the machines of the class; - is standard input")
+	commandline.AddFile(cmd, &o.file, "file that describes a cluster, with the documents that describe the machines of the class; - is standard input")
 	cmd.Flags().StringVar(&o.class, "class", "", "name of the class; default: the name of the provider")
 	cmd.Flags().BoolVar(&o.keepUsed, "keep-used", false, "keep every version that a cluster of the class on the management cluster has or is being upgraded to")
 	cmd.Flags().StringVar(&o.plansFrom, "upgrade-plans-from", "", "handler of a runtime extension that Cluster API calls for upgrade plans, instead of a list of versions: "+runtimeextension.PlanHandler+".clusterctl-x is that of 'serve runtime-extension'")

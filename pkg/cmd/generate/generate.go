@@ -9,6 +9,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/config"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/manifests"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -16,7 +17,7 @@ import (
 
 // New returns the command generate.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("generate", "Write manifests, or a file to start from",
+	return commandline.Group("generate", "Write manifests, or a file to start from",
 		ofCluster(a), clusterConfig(a), clusterClass(a), bundles(a), guardrails(a), roles(a), runtimeExtension(a), schema(a))
 }
 
@@ -55,7 +56,7 @@ func sample(a *cli.App, name, provider string) ([]byte, error) {
 }
 
 func guardrails(a *cli.App) *cobra.Command {
-	return cli.Command("guardrails", "Write the admission policies that enforce the version skew policy", func(*cobra.Command, []string) error {
+	return commandline.New("guardrails", "Write the admission policies that enforce the version skew policy", func(*cobra.Command, []string) error {
 		text, err := config.Joined(config.Guardrails, "guardrails")
 		if err != nil {
 			return err
@@ -66,7 +67,7 @@ func guardrails(a *cli.App) *cobra.Command {
 
 func runtimeExtension(a *cli.App) *cobra.Command {
 	var image string
-	cmd := cli.Command("runtime-extension --image IMAGE", "Write the manifests that deploy 'serve runtime-extension' in a management cluster", func(*cobra.Command, []string) error {
+	cmd := commandline.New("runtime-extension --image IMAGE", "Write the manifests that deploy 'serve runtime-extension' in a management cluster", func(*cobra.Command, []string) error {
 		if image == "" {
 			return usage.Errorf("--image is required: an image with the program clusterctl-x in its PATH")
 		}
@@ -84,7 +85,7 @@ func runtimeExtension(a *cli.App) *cobra.Command {
 }
 
 func schema(a *cli.App) *cobra.Command {
-	return cli.Command("schema", "Write the JSON Schema of cluster specs, for editors", func(*cobra.Command, []string) error {
+	return commandline.New("schema", "Write the JSON Schema of cluster specs, for editors", func(*cobra.Command, []string) error {
 		schema, err := a.SpecSchema()
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -26,7 +27,7 @@ type manifestsOptions struct {
 
 func ofCluster(a *cli.App) *cobra.Command {
 	o := manifestsOptions{App: a}
-	cmd := cli.Command("manifests -f FILE | manifests NAME", "Write exactly what 'create cluster' applies, or what one step of an upgrade does", func(cmd *cobra.Command, args []string) error {
+	cmd := commandline.New("manifests -f FILE | manifests NAME", "Write exactly what 'create cluster' applies, or what one step of an upgrade does", func(cmd *cobra.Command, args []string) error {
 		if err := o.Take(args, nil); err != nil {
 			return err
 		}
@@ -45,7 +46,7 @@ func ofCluster(a *cli.App) *cobra.Command {
 		}
 		return writeManifests(a, o.directory, objects)
 	})
-	cli.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
+	commandline.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
 	a.AddUpgrade(cmd, &o.Upgrade)
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: write the objects after a step of the upgrade from there")
 	cmd.Flags().IntVar(&o.step, "step", 0, "step of the upgrade, as numbered by 'plan upgrade'; 0 is the changes that wait for no step")

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/rbac"
 )
 
@@ -15,7 +16,7 @@ type rolesOptions struct {
 
 func roles(a *cli.App) *cobra.Command {
 	o := rolesOptions{App: a}
-	cmd := cli.Command("rbac", "Write the ClusterRoles that users need in a management cluster", func(*cobra.Command, []string) error { return o.run() })
+	cmd := commandline.New("rbac", "Write the ClusterRoles that users need in a management cluster", func(*cobra.Command, []string) error { return o.run() })
 	cli.AddFiles(cmd, &o.files)
 	cmd.Flags().BoolVar(&o.readOnly, "read-only", false, "write the ClusterRoles of users who change nothing and read no Secrets")
 	return cmd

@@ -8,13 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
 
 // New returns the command get.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("get", "List clusters or versions, or get a kubeconfig", clusters(a), kubeconfig(a), versions(a))
+	return commandline.Group("get", "List clusters or versions, or get a kubeconfig", clusters(a), kubeconfig(a), versions(a))
 }
 
 func kubeconfig(a *cli.App) *cobra.Command {
@@ -29,7 +30,7 @@ func kubeconfig(a *cli.App) *cobra.Command {
 }
 
 func versions(a *cli.App) *cobra.Command {
-	cmd := cli.Command("versions", "List the versions of Kubernetes that clusters can have", func(*cobra.Command, []string) error {
+	cmd := commandline.New("versions", "List the versions of Kubernetes that clusters can have", func(*cobra.Command, []string) error {
 		bundles, err := a.ReadBundles()
 		if err != nil {
 			return err

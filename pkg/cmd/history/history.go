@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
 )
@@ -23,5 +24,5 @@ func New(a *cli.App) *cobra.Command {
 		return a.PrintDocument("ClusterHistory", history, func() error { return view.History(a.Out, history, a.Columns()) })
 	})
 	a.AddListOutput(cmd)
-	return cli.Group("history", "Show what happened to a cluster", cmd)
+	return commandline.Group("history", "Show what happened to a cluster", cmd)
 }

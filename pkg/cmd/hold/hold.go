@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/state"
@@ -18,7 +19,7 @@ import (
 func addPlace(cmd *cobra.Command, place *input.HoldPlace) {
 	place.AddTo(cmd.Flags())
 	for _, flag := range []string{"before", "after"} {
-		cli.CompleteFlag(cmd, flag, state.HoldPlaces(flag))
+		commandline.CompleteFlag(cmd, flag, state.HoldPlaces(flag))
 	}
 }
 
@@ -52,7 +53,7 @@ func New(a *cli.App) *cobra.Command {
 	}
 	addPlace(cmd, &place)
 	cmd.Flags().StringVar(&reason, "reason", "", "why the upgrade is held; every command that reports the hold shows it")
-	return cli.Group("hold", "Hold the upgrades of a cluster", cli.Starts(cmd))
+	return commandline.Group("hold", "Hold the upgrades of a cluster", cli.Starts(cmd))
 }
 
 // NewRelease returns the command release.
@@ -91,5 +92,5 @@ func NewRelease(a *cli.App) *cobra.Command {
 	}
 	addPlace(cmd, &place)
 	cmd.Flags().BoolVar(&all, "all", false, "lift all holds of the cluster that clusterctl-x set")
-	return cli.Group("release", "Let the upgrades of a cluster proceed", cli.Starts(cmd))
+	return commandline.Group("release", "Let the upgrades of a cluster proceed", cli.Starts(cmd))
 }

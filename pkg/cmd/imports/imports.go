@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/importer"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -27,7 +28,7 @@ type options struct {
 // New returns the command import.
 func New(a *cli.App) *cobra.Command {
 	o := options{App: a}
-	cmd := cli.Command("import -f FILE", "Write the cluster spec of a cluster that others made", a.Within(0, func(ctx context.Context, _ []string) error {
+	cmd := commandline.New("import -f FILE", "Write the cluster spec of a cluster that others made", a.Within(0, func(ctx context.Context, _ []string) error {
 		return o.manifests(ctx)
 	}))
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "file with manifests, or a directory of such files; - is standard input; may be repeated")

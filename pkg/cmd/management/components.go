@@ -7,11 +7,12 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/components"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 )
 
 func initialize(a *cli.App) *cobra.Command {
 	const short = "Install Cluster API, its kubeadm providers, and others that are named, into a cluster of a kubeconfig"
-	return a.ComponentsCommand("init", short, cli.InstalledProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
+	return a.ComponentsCommand("init", short, input.InstalledProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
 		changed, err := client.Init(ctx, wanted, run(a))
 		return result(a, changed, err)
 	})
@@ -20,7 +21,7 @@ func initialize(a *cli.App) *cobra.Command {
 func upgrade(a *cli.App) *cobra.Command {
 	const short = "Upgrade Cluster API and its providers in the cluster of a kubeconfig, once no cluster is being changed"
 	var ignoreClusters bool
-	cmd := a.ComponentsCommand("upgrade", short, cli.UpgradedProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
+	cmd := a.ComponentsCommand("upgrade", short, input.UpgradedProviders, func(ctx context.Context, client *components.Client, wanted components.Wanted) error {
 		upgrading := run(a)
 		if !ignoreClusters {
 			upgrading.Lock = func(ctx context.Context, waiting func(what string)) (context.Context, func(), error) {

@@ -18,11 +18,11 @@ import (
 
 // New returns the command management.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("management", "Start and stop embedded management clusters, install and upgrade the components of others", start(a), stop(a), status(a), kubeconfig(a), initialize(a), upgrade(a))
+	return commandline.Group("management", "Start and stop embedded management clusters, install and upgrade the components of others", start(a), stop(a), status(a), kubeconfig(a), initialize(a), upgrade(a))
 }
 
 func start(a *cli.App) *cobra.Command {
-	return cli.Command("start", "Start the embedded management cluster unless it is running", a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
+	return commandline.New("start", "Start the embedded management cluster unless it is running", a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
 		instance, err := a.Management.Start(ctx)
 		if err != nil {
 			return err
@@ -33,7 +33,7 @@ func start(a *cli.App) *cobra.Command {
 
 func stop(a *cli.App) *cobra.Command {
 	var remove, abandon bool
-	cmd := cli.Command("stop", "Stop the embedded management cluster; the next start brings its clusters back", a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
+	cmd := commandline.New("stop", "Stop the embedded management cluster; the next start brings its clusters back", a.Within(connection.StartTimeout, func(ctx context.Context, _ []string) error {
 		if remove && !abandon {
 			if err := checkRemovable(ctx, a); err != nil {
 				return err
@@ -90,7 +90,7 @@ func kubeconfig(a *cli.App) *cobra.Command {
 
 func status(a *cli.App) *cobra.Command {
 	var ofUser bool
-	cmd := cli.Command("status", "Show whether the embedded management cluster is running, its processes and its ports", func(*cobra.Command, []string) error {
+	cmd := commandline.New("status", "Show whether the embedded management cluster is running, its processes and its ports", func(*cobra.Command, []string) error {
 		instance, err := a.Management.Instance()
 		instances := []embedded.Instance{instance}
 		if ofUser {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
@@ -21,7 +22,7 @@ import (
 
 // New returns the command plan.
 func New(a *cli.App) *cobra.Command {
-	return cli.Group("plan", "Show what a command, or a change of a ClusterClass, would do", upgrade(a), clusterClass(a), managementUpgrade(a))
+	return commandline.Group("plan", "Show what a command, or a change of a ClusterClass, would do", upgrade(a), clusterClass(a), managementUpgrade(a))
 }
 
 // Of plans the upgrade that flags or a saved plan mean: from the file of --from, without a service,
@@ -73,7 +74,7 @@ type upgradeOptions struct {
 
 func upgrade(a *cli.App) *cobra.Command {
 	o := upgradeOptions{App: a}
-	cmd := cli.Command("upgrade -f FILE | NAME --kubernetes-version VERSION | --all --kubernetes-version VERSION", "Show what 'upgrade cluster' would do, step by step; nothing is changed", a.Within(0, func(ctx context.Context, args []string) error {
+	cmd := commandline.New("upgrade -f FILE | NAME --kubernetes-version VERSION | --all --kubernetes-version VERSION", "Show what 'upgrade cluster' would do, step by step; nothing is changed", a.Within(0, func(ctx context.Context, args []string) error {
 		changes, err := o.run(ctx, args)
 		if o.detailedExitCode {
 			return failure.Differs(changes, err, 2, 1) // as terraform's -detailed-exitcode
@@ -191,14 +192,14 @@ func (o *upgradeOptions) plan(ctx context.Context) (lifecycle.Upgrade, error) {
 
 func clusterClass(a *cli.App) *cobra.Command {
 	var file string
-	cmd := cli.Command("clusterclass -f FILE", "Show what applying a ClusterClass would do to the clusters that use it; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
+	cmd := commandline.New("clusterclass -f FILE", "Show what applying a ClusterClass would do to the clusters that use it; nothing is changed", a.Within(0, func(ctx context.Context, _ []string) error {
 		p, err := planClass(ctx, a, file)
 		if err != nil {
 			return err
 		}
 		return a.Print(p, func() error { return a.Style(a.Out).ClassPlan(a.Out, p) })
 	}))
-	cli.AddFile(cmd, &file, "file with the ClusterClass and its new templates; - is standard input")
+	commandline.AddFile(cmd, &file, "file with the ClusterClass and its new templates; - is standard input")
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
@@ -46,7 +47,7 @@ func New(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.ControlPlane, "control-plane", false, "replace the machines of the control plane")
 	cmd.Flags().StringSliceVar(&o.Groups, "worker-node-groups", nil, "replace the machines of these worker node groups, comma-separated")
-	cli.AddWait(cmd, &wait, "wait until the new machines are ready and the old ones are gone")
+	commandline.AddWait(cmd, &wait, "wait until the new machines are ready and the old ones are gone")
 	cli.AddTakeOver(cmd, &o.TakeOver)
-	return cli.Group("rollout", "Replace machines of a cluster", cli.Starts(cmd))
+	return commandline.Group("rollout", "Replace machines of a cluster", cli.Starts(cmd))
 }

@@ -3,12 +3,12 @@ package serve
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/logs"
@@ -25,7 +25,7 @@ type options struct {
 // New returns the command serve.
 func New(a *cli.App) *cobra.Command {
 	o := options{App: a}
-	cmd := cli.Command("runtime-extension", "Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed", func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) })
+	cmd := commandline.New("runtime-extension", "Serve Cluster API's runtime hooks: upgrade plans, and whether an upgrade may proceed", func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) })
 	flags := cmd.Flags()
 	flags.StringVar(&o.Host, "host", "127.0.0.1", "address to listen on; 0.0.0.0 for all addresses of this machine")
 	flags.IntVar(&o.Port, "port", 9443, "port to listen on, for HTTPS")
@@ -35,7 +35,7 @@ func New(a *cli.App) *cobra.Command {
 	flags.BoolVar(&o.Register, "register", false, "register it with Cluster API, with an ExtensionConfig")
 	flags.StringVar(&o.Config, "extension-config", "clusterctl-x", "name of the ExtensionConfig")
 	flags.StringToStringVar(&o.Settings, "setting", nil, "setting of the ExtensionConfig, as NAME=VALUE; with --register")
-	return cli.Group("serve", "Serve Cluster API's runtime hooks", cli.Starts(cmd))
+	return commandline.Group("serve", "Serve Cluster API's runtime hooks", cli.Starts(cmd))
 }
 
 func (o *options) run(ctx context.Context) error {
@@ -50,7 +50,14 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, authority, err := o.certificate()
+	home, err := embedded.DefaultHome()
+	if err != nil {
+		return err
+	}
+	dir, authority, err := o.ServingCertificate(home, time.Now(), files.WritePrivate)
+	if err != nil && o.CertDir != "" {
+		err = usage.Wrap(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -74,20 +81,4 @@ func (o *options) run(ctx context.Context) error {
 		}
 	}
 	return server.Serve(ctx)
-}
-
-// certificate is the directory of the certificate, and the authority that signed it
-// as PEM.
-func (o *options) certificate() (string, []byte, error) {
-	if o.CertDir != "" {
-		authority, err := o.GivenCertificate(time.Now())
-		return o.CertDir, authority, usage.Wrap(err)
-	}
-	home, err := embedded.DefaultHome()
-	if err != nil {
-		return "", nil, err
-	}
-	dir := filepath.Join(home, "runtime-extension", o.Host)
-	authority, err := runtimeextension.OwnCertificate(dir, o.Host, time.Now(), files.WritePrivate)
-	return dir, authority, err
 }

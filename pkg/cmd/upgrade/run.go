@@ -7,6 +7,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -16,7 +17,7 @@ import (
 
 // Run shows a planned upgrade, checks it and carries it out.
 func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycle.Upgrade, o Options) error {
-	dryRun := o.DryRun == cli.DryRunServer
+	dryRun := o.DryRun == commandline.DryRunServer
 	if u.Plan.Empty() {
 		return settle(ctx, a, service, u, o)
 	}
@@ -45,7 +46,7 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycl
 
 // settle waits, where nothing is to be done, until what was begun before is done.
 func settle(ctx context.Context, a *cli.App, service *lifecycle.Service, u lifecycle.Upgrade, o Options) error {
-	dryRun := o.DryRun == cli.DryRunServer
+	dryRun := o.DryRun == commandline.DryRunServer
 	if !dryRun {
 		if err := service.Upgrade(ctx, u, lifecycle.RunOptions{TakeOver: o.TakeOver}); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/engine"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -29,12 +30,12 @@ type command struct {
 // New returns the command upgrade.
 func New(a *cli.App) *cobra.Command {
 	c := command{App: a}
-	cmd := cli.Command("cluster -f FILE | --plan FILE | NAME --kubernetes-version VERSION", "Upgrade a cluster to what its file describes, step by step, and wait until it is done", a.Within(0, c.run))
-	cli.AddFile(cmd, &c.File, "file that describes the cluster; - is standard input")
+	cmd := commandline.New("cluster -f FILE | --plan FILE | NAME --kubernetes-version VERSION", "Upgrade a cluster to what its file describes, step by step, and wait until it is done", a.Within(0, c.run))
+	commandline.AddFile(cmd, &c.File, "file that describes the cluster; - is standard input")
 	a.AddUpgrade(cmd, &c.Upgrade)
 	cmd.Flags().StringVar(&c.plan, "plan", "", "file with the plan to follow, from 'plan upgrade --out'; refused when the cluster has changed since")
 	c.Options.AddTo(a, cmd)
-	return cli.Group("upgrade", "Upgrade a cluster", cli.Starts(cmd))
+	return commandline.Group("upgrade", "Upgrade a cluster", cli.Starts(cmd))
 }
 
 func (c *command) run(ctx context.Context, args []string) error {
@@ -79,14 +80,14 @@ func (o *Options) AddTo(a *cli.App, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Interactive, "interactive", false, "ask before the first step")
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "confirm that worker node groups are removed")
 	cmd.Flags().VarPF(&o.ForceConflicts, "force-conflicts", "", "take over fields that other field managers own: of all, or with =MANAGER,... of these").NoOptDefVal = "true"
-	cli.AddWait(cmd, &o.Wait, "wait until the cluster matches its file; otherwise start the steps that can start now, and end")
+	commandline.AddWait(cmd, &o.Wait, "wait until the cluster matches its file; otherwise start the steps that can start now, and end")
 	cli.AddTakeOver(cmd, &o.TakeOver)
 	a.AddExtensionCertificate(cmd)
 	cmd.Flags().StringSliceVar(&o.Skip, "skip-preflight", nil, "skip these checks: "+strings.Join(lifecycle.Preflights(), ", "))
-	cli.AddDryRun(cmd, &o.DryRun, dryRunModes(), "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
+	commandline.AddDryRun(cmd, &o.DryRun, dryRunModes(), "none, or server: plan, check, and let the management cluster check every object; nothing is changed")
 }
 
-func dryRunModes() []string { return []string{cli.DryRunNone, cli.DryRunServer} }
+func dryRunModes() []string { return []string{commandline.DryRunNone, commandline.DryRunServer} }
 
 // Check refuses what the command line alone proves wrong; files are those of -f.
 func (o *Options) Check(files ...string) error {

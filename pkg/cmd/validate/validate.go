@@ -11,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/plan"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/upgradeplan"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
@@ -20,7 +21,7 @@ import (
 // New returns the command validate.
 func New(a *cli.App) *cobra.Command {
 	var o input.Upgrade
-	cmd := cli.Command("validate -f FILE", "Check a file as 'create cluster' does, without a management cluster", func(cmd *cobra.Command, _ []string) error {
+	cmd := commandline.New("validate -f FILE", "Check a file as 'create cluster' does, without a management cluster", func(cmd *cobra.Command, _ []string) error {
 		config, valid, err := validated(cmd.Context(), a, o)
 		if err != nil {
 			return err
@@ -31,7 +32,7 @@ func New(a *cli.App) *cobra.Command {
 		return a.PrintDocument("ClusterVersions", valid.Versions, func() error { return valid.Write(a.Out) })
 	})
 	cmd.Annotations = map[string]string{"callable": ""}
-	cli.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
+	commandline.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
 	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: check also that it can be upgraded from there")
 	cmd.AddCommand(upgradePlan(a))
 	return cmd
@@ -57,7 +58,7 @@ func validated(ctx context.Context, a *cli.App, o input.Upgrade) (*v1alpha1.Conf
 func upgradePlan(a *cli.App) *cobra.Command {
 	var file string
 	var asked upgradeplan.Exchange
-	cmd := cli.Command("upgrade-plan -f FILE", "Check the answer of a runtime extension to GenerateUpgradePlan as Cluster API does", func(*cobra.Command, []string) error {
+	cmd := commandline.New("upgrade-plan -f FILE", "Check the answer of a runtime extension to GenerateUpgradePlan as Cluster API does", func(*cobra.Command, []string) error {
 		exchange, err := a.ReadExchange(file, asked)
 		if err != nil {
 			return err
@@ -71,7 +72,7 @@ func upgradePlan(a *cli.App) *cobra.Command {
 		}
 		return a.Result("%s: the plan is valid: %s", input.FileName(file), exchange)
 	})
-	cli.AddFile(cmd, &file, "file with the response; - is standard input")
+	commandline.AddFile(cmd, &file, "file with the response; - is standard input")
 	cmd.Flags().StringVar(&asked.FromControlPlane, "control-plane", "", "version of the control plane in the request, overriding the file's")
 	cmd.Flags().StringVar(&asked.FromWorkers, "workers", "", "oldest version of the workers in the request, overriding the file's")
 	cmd.Flags().StringVar(&asked.To, "target", "", "version to upgrade to in the request, overriding the file's")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 )
 
 type info struct {
@@ -19,7 +20,7 @@ type info struct {
 
 // New returns the command version; where version is empty, it is that of the module.
 func New(a *cli.App, version string) *cobra.Command {
-	cmd := cli.Command("version", "Show the version of clusterctl-x", func(*cobra.Command, []string) error {
+	cmd := commandline.New("version", "Show the version of clusterctl-x", func(*cobra.Command, []string) error {
 		info := info{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 		if build, ok := debug.ReadBuildInfo(); ok && info.Version == "" {
 			info.Version = build.Main.Version

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
+	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -26,7 +27,7 @@ func New(a *cli.App) *cobra.Command {
 	})
 	cmd.Flags().IntVar(&o.step, "until-step", 0, "wait until this step of --plan is done, by clusterctl-x or by a GitOps tool")
 	cmd.Flags().StringVar(&o.plan, "plan", "", "file with the plan that --until-step is about, from 'plan upgrade --out'")
-	return cli.Group("watch", "Show what happens to a cluster", cmd)
+	return commandline.Group("watch", "Show what happens to a cluster", cmd)
 }
 
 type options struct {
