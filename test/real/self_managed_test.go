@@ -161,7 +161,7 @@ func TestSelfManagedKilled(t *testing.T) {
 		t.Errorf("machines (-before +after):\n%s", diff)
 	}
 	deletion := i.args("delete", "cluster", "mgmt")
-	for _, step := range []string{"which is starting", "moving cluster", "deleting"} {
+	for _, step := range []string{"which is starting", "moving cluster", "machines left"} {
 		i.killedAt(t, step, deletion...)
 		i.losePower(t)
 	}
