@@ -69,7 +69,7 @@ func (r *refusals) judge(cluster state.Cluster, own state.PauseFor) {
 	case cluster.Pause != nil && cluster.Pause.For != own:
 		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s: %s", name, cluster.Pause)})
 	case cluster.Paused && cluster.Pause == nil:
-		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s is paused by a user, and a backup would end that pause; set its spec.paused to false", name)})
+		r.add(&management.RefusedError{Check: checkPaused, Reason: fmt.Sprintf("cluster %s is paused by a user, and clusterctl would end that pause; set its spec.paused to false", name)})
 	case cluster.Deleting:
 		r.add(&management.RefusedError{Check: checkUnderWay, Reason: fmt.Sprintf("cluster %s is being deleted; wait until it is gone", name)})
 	case cluster.Held != nil:

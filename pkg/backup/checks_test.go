@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"nothing changes":                    {func(*state.Cluster) {}, nil},
 		"a machine is not ready":             {func(c *state.Cluster) { c.ControlPlane.Machines[0].Ready = false }, nil},
-		"paused by a user":                   {func(c *state.Cluster) { c.Paused = true }, refusals{{Check: checkPaused, Reason: "cluster ns/a is paused by a user, and a backup would end that pause; set its spec.paused to false"}}},
+		"paused by a user":                   {func(c *state.Cluster) { c.Paused = true }, refusals{{Check: checkPaused, Reason: "cluster ns/a is paused by a user, and clusterctl would end that pause; set its spec.paused to false"}}},
 		"paused by a backup that was killed": {func(c *state.Cluster) { c.Paused, c.Pause = true, &state.Pause{For: state.PauseForBackup} }, nil},
 		"half restored": {
 			func(c *state.Cluster) {

@@ -121,7 +121,7 @@ func (c Creation) move(ctx context.Context, bootstrap place) error {
 func (c Creation) install(ctx context.Context) error {
 	_, err := c.Components.Init(ctx, c.Wanted, components.Run{
 		Show: func(p components.Plan) error {
-			c.Say("installing into cluster %s: %s", c.Key, p)
+			c.Say("installing into the cluster: %s", p)
 			return nil
 		},
 		Waiting: func(what string) { c.Say("waiting for %s", what) },

@@ -48,7 +48,7 @@ func TestBackupAndRestore(t *testing.T) {
 	cli(t, 0, append(save, "--name", instance, "--take-over")...)
 	assertNotPaused(t, instance)
 	kubectl(t, instance, nil, "patch", "cluster", "plain", "--type=merge", "-p", `{"spec":{"paused":true}}`)
-	const paused = "error: cluster default/plain is paused by a user, and a backup would end that pause; set its spec.paused to false\n"
+	const paused = "error: cluster default/plain is paused by a user, and clusterctl would end that pause; set its spec.paused to false\n"
 	assertEndsWith(t, cli(t, 3, "backup", "management", "--to", directory+"-2", "--name", instance).stderr, paused)
 	assertEncrypted(t, directory)
 	assertEndsWith(t, cli(t, 2, append(save, "--name", instance)...).stderr, " is not empty; name a directory that does not exist yet, or an empty one\n")

@@ -121,7 +121,7 @@ func assertMoveRefused(t *testing.T, key client.ObjectKey, from, to string) {
 		"a cluster that a user paused": {
 			[][]string{{"patch", "cluster", key.Name, "--type=merge", "-p", paused}},
 			[][]string{{"patch", "cluster", key.Name, "--type=merge", "-p", strings.Replace(paused, "true", "null", 1)}},
-			unchanged, unchanged, "cluster default/mover is paused by somebody, and would not be afterwards; set its spec.paused to false",
+			unchanged, unchanged, "cluster default/mover is paused by a user, and clusterctl would end that pause; set its spec.paused to false",
 		},
 		"a target that does not answer": {nil, nil, unchanged, func(config *rest.Config) { config.Host = "https://127.0.0.1:1" }, "connection refused"},
 		"a user without the privileges": {nil, nil, unchanged, weak, `"weak"`},
