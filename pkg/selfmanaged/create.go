@@ -67,7 +67,7 @@ func (c Creation) Run(ctx context.Context) (key types.NamespacedName, changed bo
 			if _, err := c.moved(ctx); err != nil {
 				return c.Key, true, err
 			}
-			return c.Key, true, c.removeBootstrap(ctx)
+			return c.Key, true, c.removeBootstrap(ctx, bootstrap)
 		}
 		fallthrough
 	default:
@@ -114,7 +114,7 @@ func (c Creation) move(ctx context.Context, bootstrap place) error {
 	if err := c.Ready(ctx, c.Key, itself.ManagementCluster, false); err != nil {
 		return err
 	}
-	return c.removeBootstrap(ctx)
+	return c.removeBootstrap(ctx, bootstrap)
 }
 
 // install installs the components into the cluster, and waits until they are available.
@@ -153,14 +153,6 @@ func (c Creation) moved(ctx context.Context) (types.NamespacedName, error) {
 		}
 	}
 	return c.Key, c.Ready(ctx, c.Key, itself.ManagementCluster, false)
-}
-
-// removeBootstrap removes the bootstrap, which has nothing any more.
-func (c Cluster) removeBootstrap(ctx context.Context) error {
-	if err := c.Bootstrap.Remove(ctx); err != nil {
-		return fmt.Errorf("removing the bootstrap of cluster %s: %w", c.Key, err)
-	}
-	return nil
 }
 
 // writeKubeconfig writes the kubeconfig of the cluster. A file with that of another cluster is

@@ -93,7 +93,7 @@ func (d Deletion) run(ctx context.Context, itself place, unreachable error) (typ
 	if _, err := d.Delete(ctx, d.Key, bootstrap.ManagementCluster); err != nil {
 		return d.Key, err
 	}
-	return d.Key, d.removeBootstrap(ctx)
+	return d.Key, d.removeBootstrap(ctx, bootstrap)
 }
 
 // moveBack moves the cluster from itself to the bootstrap.

@@ -9,6 +9,7 @@ package selfmanaged
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -78,4 +79,21 @@ func (c Cluster) look(ctx context.Context, choice *connection.Choice) (place, er
 	}
 	p.has, err = p.moves.Place(ctx, p.key)
 	return p, err
+}
+
+// removeBootstrap removes the bootstrap, unless it has other clusters: the user may have named one
+// that is in use.
+func (c Cluster) removeBootstrap(ctx context.Context, bootstrap place) error {
+	others, err := bootstrap.Client.Clusters(ctx, management.Filter{})
+	if err == nil && len(others) > 0 {
+		c.Say("embedded management cluster %q has other clusters, and stays", c.Bootstrap.InstanceName)
+		return nil
+	}
+	if err == nil {
+		err = c.Bootstrap.Remove(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("removing the bootstrap of cluster %s: %w", c.Key, err)
+	}
+	return nil
 }
