@@ -103,7 +103,7 @@ type balancer struct {
 
 func newBalancer(t *testing.T, server string) *balancer {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func newBalancer(t *testing.T, server string) *balancer {
 			if err != nil {
 				return
 			}
-			to, err := net.Dial("tcp", server)
+			to, err := new(net.Dialer).DialContext(t.Context(), "tcp", server)
 			if err != nil {
 				return
 			}
@@ -127,7 +127,7 @@ func newBalancer(t *testing.T, server string) *balancer {
 }
 
 func (b *balancer) pass(to io.WriteCloser, from io.ReadCloser) {
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(buffer)
