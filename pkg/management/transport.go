@@ -1,8 +1,6 @@
 package management
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -58,7 +56,7 @@ const answerWithin = 4 * time.Second
 func (t *rotating) RoundTrip(r *http.Request) (*http.Response, error) {
 	began := time.Now()
 	response, err := t.RoundTripper.RoundTrip(r)
-	if errors.Is(err, context.DeadlineExceeded) && time.Since(began) > answerWithin {
+	if err != nil && time.Since(began) > answerWithin { // whether the caller gave up or the connection failed
 		t.connections.CloseAll()
 	}
 	return response, err
