@@ -10,12 +10,9 @@ import (
 )
 
 // Bootstrap returns the embedded management cluster that a cluster which manages itself begins and
-// ends on: one of its own, unless the user names one.
+// ends on: one of its own, whichever the user names.
 func (c Choice) Bootstrap(cluster string) *Choice {
-	c.Kind, c.Kubeconfig, c.Starts = Embedded, management.Kubeconfig{}, true
-	if c.InstanceName == DefaultInstance {
-		c.InstanceName = bootstrapName(cluster)
-	}
+	c.Kind, c.Kubeconfig, c.Starts, c.InstanceName = Embedded, management.Kubeconfig{}, true, bootstrapName(cluster)
 	return &c
 }
 

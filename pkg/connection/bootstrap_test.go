@@ -18,10 +18,10 @@ func TestBootstrap(t *testing.T) {
 		cluster string
 		want    Choice
 	}{
-		"of its own":        {Choice{Kind: Auto, InstanceName: DefaultInstance}, "mgmt", Choice{Kind: Embedded, InstanceName: "bootstrap-mgmt", Starts: true}},
-		"of a kubeconfig":   {Choice{Kind: Kubeconfig, Kubeconfig: management.Kubeconfig{Path: "f"}, InstanceName: DefaultInstance}, "mgmt", Choice{Kind: Embedded, InstanceName: "bootstrap-mgmt", Starts: true}},
-		"that a user names": {Choice{Kind: Embedded, InstanceName: "mine"}, "mgmt", Choice{Kind: Embedded, InstanceName: "mine", Starts: true}},
-		"with a long name":  {Choice{Kind: Auto, InstanceName: DefaultInstance}, long, Choice{Kind: Embedded, InstanceName: "bootstrap-aaaaaaaaaaaaaaaaaaaaa-7d3e74a0", Starts: true}},
+		"of its own":                    {Choice{Kind: Auto, InstanceName: DefaultInstance}, "mgmt", Choice{Kind: Embedded, InstanceName: "bootstrap-mgmt", Starts: true}},
+		"of a kubeconfig":               {Choice{Kind: Kubeconfig, Kubeconfig: management.Kubeconfig{Path: "f"}, InstanceName: DefaultInstance}, "mgmt", Choice{Kind: Embedded, InstanceName: "bootstrap-mgmt", Starts: true}},
+		"not the one that a user names": {Choice{Kind: Embedded, InstanceName: "mine"}, "mgmt", Choice{Kind: Embedded, InstanceName: "bootstrap-mgmt", Starts: true}},
+		"with a long name":              {Choice{Kind: Auto, InstanceName: DefaultInstance}, long, Choice{Kind: Embedded, InstanceName: "bootstrap-aaaaaaaaaaaaaaaaaaaaa-7d3e74a0", Starts: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

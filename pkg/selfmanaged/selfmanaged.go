@@ -81,8 +81,8 @@ func (c Cluster) look(ctx context.Context, choice *connection.Choice) (place, er
 	return p, err
 }
 
-// removeBootstrap removes the bootstrap, unless it has other clusters: the user may have named one
-// that is in use.
+// removeBootstrap removes the bootstrap, unless it has other clusters: a user may have created them
+// there.
 func (c Cluster) removeBootstrap(ctx context.Context, bootstrap place) error {
 	others, err := bootstrap.Client.Clusters(ctx, management.Filter{})
 	if err == nil && len(others) > 0 {

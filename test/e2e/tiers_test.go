@@ -88,7 +88,6 @@ func tiers() map[tier]map[string]string {
 			"TestPinKilled":                           "with a class: a kill in the middle of detach and return",
 			"TestFailures":                            "the embedded management cluster breaks and recovers",
 			"TestBackupAndRestore":                    "backup and restore, with and without a class, encrypted, killed in each phase; upgrades go on",
-			"TestMove":                                "a cluster moves to another management cluster and back, stopped after every few writes",
 			"TestRemoveRefused":                       "an embedded management cluster with real machines is not removed",
 			"TestTwoInstances":                        "two embedded management clusters side by side",
 			"TestSimulator":                           "the simulator of infrastructure that other tests use, and a provider that is a folder of data and CRDs",
@@ -102,6 +101,7 @@ func tiers() map[tier]map[string]string {
 			"TestPages":                               "README.md and the other pages of docs/tasks, followed literally",
 		},
 		long: {
+			"TestMove":                         "a cluster moves to another management cluster and back, stopped after every few writes",
 			"TestManySpecsThatValidateAccepts": "API server: 500 random specs",
 			"TestPinKilledEverywhere":          "with a class: a kill between each two writes of detach and return",
 		},
