@@ -1,7 +1,9 @@
 package components
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +20,18 @@ type Wanted struct {
 	// Providers are the versions of other providers by their names, such as
 	// infrastructure-NAME. An empty version is the newest of the contract.
 	Providers map[string]string
+}
+
+// String lists what is wanted, with the versions that are known before the components are read.
+func (w Wanted) String() string {
+	var all []string
+	for _, name := range clusterAPI() {
+		all = append(all, name+" "+cmp.Or(w.ClusterAPI, TestedVersion))
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Providers)) {
+		all = append(all, strings.TrimSuffix(name+" "+w.Providers[name], " "))
+	}
+	return strings.Join(all, ", ")
 }
 
 // ParseWanted returns what the flags --cluster-api-version and --with ask for. Each of providers is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +14,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/files"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
+	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 )
 
 // Creation is how a cluster is created.
@@ -26,6 +28,8 @@ type Creation struct {
 	// provider of the infrastructure is added.
 	Components *components.Client
 	Wanted     components.Wanted
+	// Wait must be true: what comes after the creation is done once the cluster is ready.
+	Wait bool
 	// Ready waits until the cluster is ready, as one of its management clusters has it, which
 	// changed it or not.
 	Ready func(ctx context.Context, key types.NamespacedName, on ManagementCluster, changed bool) error
@@ -34,48 +38,77 @@ type Creation struct {
 // Run creates the cluster, or completes its creation. It reports whether anything was to be done.
 // The name is complete once a management cluster was found.
 func (c Creation) Run(ctx context.Context) (key types.NamespacedName, changed bool, err error) {
-	infrastructure := c.Spec.ManagesItselfBy()
-	if _, given := c.Wanted.Providers[infrastructure]; !given {
-		c.Wanted.Providers[infrastructure] = ""
+	if !c.Wait {
+		return c.Key, false, usage.Errorf("cluster %s is to manage itself, which this command sees to once it is ready: leave out --wait=false", c.Key.Name)
 	}
+	c = c.complete()
 	if err := c.Components.Check(c.Wanted); err != nil {
 		return c.Key, false, err
 	}
-	started, err := c.begun()
+	there, bootstrap, err := c.find(ctx)
 	if err != nil {
-		return c.Key, false, err
+		return c.Key, there.bootstrap, err
 	}
-	written, err := exists(c.Kubeconfig)
-	if err != nil {
-		return c.Key, false, err
+	if there.bootstrap {
+		c.Key = bootstrap.key
 	}
-	if written && !started {
+	steps := there.steps()
+	switch len(steps) {
+	case 0:
+		return c.Key, true, c.beingDeleted()
+	case 1:
 		key, err := c.moved(ctx)
 		return key, false, err
 	}
-	bootstrap, err := c.look(ctx, c.Bootstrap)
-	if err != nil {
-		return c.Key, true, err
-	}
-	c.Key = bootstrap.key
-	switch bootstrap.has {
-	case backup.Arriving, backup.Arrived:
-		return c.Key, true, c.beingDeleted()
-	case backup.Leaving:
-	case backup.Absent:
-		if written { // it is moved, and the bootstrap is left
-			if _, err := c.moved(ctx); err != nil {
-				return c.Key, true, err
-			}
-			return c.Key, true, c.removeBootstrap(ctx, bootstrap)
-		}
-		fallthrough
-	default:
-		if err := c.create(ctx, bootstrap.ManagementCluster); err != nil {
+	c.say(steps)
+	for _, s := range steps {
+		if c.Key, bootstrap, err = c.do(ctx, s, bootstrap); err != nil {
 			return c.Key, true, err
 		}
 	}
-	return c.Key, true, c.move(ctx, bootstrap)
+	return c.Key, true, nil
+}
+
+// complete adds the provider of the infrastructure to the components that are wanted.
+func (c Creation) complete() Creation {
+	providers := map[string]string{c.Spec.ManagesItselfBy(): ""}
+	maps.Copy(providers, c.Wanted.Providers)
+	c.Wanted.Providers = providers
+	return c
+}
+
+// find returns what there is, and the bootstrap where there is one.
+func (c Creation) find(ctx context.Context) (there found, bootstrap place, err error) {
+	if there.bootstrap, err = c.begun(); err != nil {
+		return there, bootstrap, err
+	}
+	if there.kubeconfig, err = exists(c.Kubeconfig); err != nil || !there.bootstrap {
+		return there, bootstrap, err
+	}
+	bootstrap, err = c.look(ctx, c.Bootstrap)
+	there.on = bootstrap.has
+	return there, bootstrap, err
+}
+
+// do takes one step. It returns the name of the cluster and the bootstrap, which a step may find.
+func (c Creation) do(ctx context.Context, s step, bootstrap place) (types.NamespacedName, place, error) {
+	var err error
+	switch s {
+	case startBootstrap:
+		bootstrap, err = c.look(ctx, c.Bootstrap)
+		if err == nil {
+			c.Key = bootstrap.key
+		}
+	case createOnBootstrap:
+		err = c.create(ctx, bootstrap.ManagementCluster)
+	case moveIntoItself:
+		err = c.move(ctx, bootstrap)
+	case finishMove:
+		c.Key, err = c.moved(ctx)
+	case removeBootstrap:
+		err = c.removeBootstrap(ctx, bootstrap)
+	}
+	return c.Key, bootstrap, err
 }
 
 // create creates the cluster on the bootstrap, waits until it is ready, and writes its kubeconfig.
@@ -97,7 +130,8 @@ func (c Creation) create(ctx context.Context, bootstrap ManagementCluster) error
 	return c.writeKubeconfig(ctx, bootstrap)
 }
 
-// move moves the cluster into itself, and removes the bootstrap.
+// move installs the components into the cluster, moves it into itself, and waits until it is ready
+// there.
 func (c Creation) move(ctx context.Context, bootstrap place) error {
 	var itself place
 	err := bootstrap.moves.Move(ctx, c.Key, backup.Moving{Why: "move it into itself", Command: createCommand}, func(ctx context.Context) (*backup.Service, error) {
@@ -111,10 +145,7 @@ func (c Creation) move(ctx context.Context, bootstrap place) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Ready(ctx, c.Key, itself.ManagementCluster, false); err != nil {
-		return err
-	}
-	return c.removeBootstrap(ctx, bootstrap)
+	return c.Ready(ctx, c.Key, itself.ManagementCluster, false)
 }
 
 // install installs the components into the cluster, and waits until they are available.

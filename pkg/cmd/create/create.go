@@ -11,6 +11,7 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/watch"
 	"github.com/clusterctl-x/clusterctl-x/pkg/commandline"
 	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
+	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
 	"github.com/clusterctl-x/clusterctl-x/pkg/usage"
 	"github.com/clusterctl-x/clusterctl-x/pkg/view"
@@ -23,7 +24,7 @@ type command struct {
 	*cli.App
 	Options
 	file        string
-	selfManaged selfManaged
+	selfManaged input.SelfManaged
 }
 
 // New returns the command create.
@@ -33,7 +34,7 @@ func New(a *cli.App) *cobra.Command {
 	commandline.AddFile(cmd, &c.file, "file that describes the cluster; - is standard input")
 	commandline.AddWait(cmd, &c.Wait, "wait until control plane and worker node groups are ready")
 	cli.AddTakeOver(cmd, &c.TakeOver)
-	c.selfManaged.addTo(cmd)
+	c.selfManaged.AddTo(cmd.Flags())
 	commandline.AddDryRun(cmd, &c.DryRun, dryRunModes(), "none, client (check the file only) or server (let the management cluster check every object); nothing is created")
 	return commandline.Group("create", "Create a cluster", cli.Starts(cmd))
 }
@@ -47,7 +48,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	if c.DryRun == commandline.DryRunClient {
-		return c.offline()
+		return c.offline(ctx)
 	}
 	spec, err := c.ReadSpec(c.file)
 	if err != nil {
@@ -69,12 +70,15 @@ func (c *command) run(ctx context.Context, _ []string) error {
 }
 
 // offline says what would be created, from the file alone.
-func (c *command) offline() error {
+func (c *command) offline(ctx context.Context) error {
 	spec, resolved, err := c.ValidSpec(c.file)
 	if err != nil {
 		return err
 	}
 	objects, err := spec.Render(c.NamespaceOffline())
+	if err == nil && spec.ManagesItselfBy() != "" && c.Management.UsesEmbedded() {
+		err = c.sayPlan(ctx, spec)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,14 +103,13 @@ func Run(ctx context.Context, a *cli.App, service *lifecycle.Service, n lifecycl
 	if err != nil {
 		return failure.Stopped(err, "", "run the same command again to continue")
 	}
-	created := len(done)
-	if created > 0 {
-		a.Say("cluster %s: %s created", n.Key, view.Counted(created, "object"))
+	if len(done) > 0 {
+		a.Say("cluster %s: %s created", n.Key, view.Counted(len(done), "object"))
 	}
 	if !o.Wait {
 		return a.Result("cluster %s: created; 'clusterctl-x describe cluster %s -n %s' shows its progress", n.Key, n.Key.Name, n.Key.Namespace)
 	}
-	return watch.UntilReady(ctx, a, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: created == 0})
+	return watch.UntilReady(ctx, a, service, n.Key, watch.Waiting{GoesOn: "creating", Unchanged: len(done) == 0})
 }
 
 // dryRun says what would be created, after the management cluster checked it.
