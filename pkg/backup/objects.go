@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/retry"
@@ -67,6 +68,26 @@ func setOrigin(object *unstructured.Unstructured, id, mark string) {
 // to its field managers yet.
 func ownedByRestore(object *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == string(restoreOwner) })
+}
+
+// madeOf reports whether an object has an owner that a restore or a move made, so that it is what a
+// controller made of that meanwhile: Cluster API's makes a ClusterResourceSetBinding for a Cluster
+// that is paused, too.
+func madeOf(ctx context.Context, c client.Client, object *unstructured.Unstructured, id string) (bool, error) {
+	for _, reference := range object.GetOwnerReferences() {
+		owner := &unstructured.Unstructured{}
+		owner.SetAPIVersion(reference.APIVersion)
+		owner.SetKind(reference.Kind)
+		err := c.Get(ctx, client.ObjectKey{Namespace: object.GetNamespace(), Name: reference.Name}, owner)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return false, fmt.Errorf("reading an owner of %s: %w", nameOf(object), err)
+		case owner.GetUID() == reference.UID && owner.GetAnnotations()[v1alpha1.RestoredAnnotation] == id:
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // giveBack gives an object that was created to the field managers that it had. An API server

@@ -94,13 +94,19 @@ func (s *Service) look(ctx context.Context, backup Saved, found *refusals) (pres
 		if err != nil {
 			return err
 		}
+		ours := live.GetAnnotations()[v1alpha1.RestoredAnnotation] == backup.ID
+		made := false
+		if !ours {
+			if made, err = madeOf(ctx, s.objects, live, backup.ID); err != nil {
+				return err
+			}
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		ours := live.GetAnnotations()[v1alpha1.RestoredAnnotation] == backup.ID
 		switch global := object.GetNamespace() == ""; {
 		case isCluster(object) && !ours:
 			clusters = append(clusters, client.ObjectKeyFromObject(live).String())
-		case !ours && !global:
+		case !ours && !made && !global:
 			others = append(others, nameOf(live))
 		}
 		there.count++

@@ -75,14 +75,27 @@ func (r *running) waitFor(t *testing.T, code int) {
 func (r *running) line(t *testing.T, texts ...string) {
 	t.Helper()
 	await(t, "a line with "+strings.Join(texts, " and "), func() bool {
+		over := r.over() // before its output is read, so that nothing comes after that
 		found := lineWith(r.stderr.String(), texts...)
 		if found != "" {
 			t.Log(found)
+		} else if over {
+			t.Errorf("it ended without a line with %q", texts)
 		}
-		return found != ""
+		return found != "" || over
 	})
 	if t.Failed() {
 		t.Fatalf("it wrote\n%s", r.stderr.String())
+	}
+}
+
+// over reports whether the run has ended.
+func (r *running) over() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
 	}
 }
 
