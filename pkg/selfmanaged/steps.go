@@ -62,7 +62,7 @@ func (c Creation) SayPlan() error {
 
 // say says which steps are to be taken.
 func (c Creation) say(steps []step) {
-	c.Say("cluster %s will manage itself. What is to be done:", c.Key.Name)
+	c.Say("Plan for cluster %s, which will manage itself, %d steps:", c.Key.Name, len(steps))
 	for _, line := range c.lines(steps) {
 		c.Say("%s", line)
 	}
@@ -72,7 +72,7 @@ func (c Creation) say(steps []step) {
 func (c Creation) lines(steps []step) []string {
 	lines := make([]string, len(steps))
 	for i, s := range steps {
-		lines[i] = fmt.Sprintf("  %d. %s", i+1, c.describe(s))
+		lines[i] = fmt.Sprintf(" %d. %s", i+1, c.describe(s))
 	}
 	return lines
 }

@@ -47,15 +47,15 @@ func TestLines(t *testing.T) {
 		Wanted:     components.Wanted{Providers: map[string]string{"infrastructure-docker": "v1.14.0", "ipam-in-cluster": ""}},
 	}
 	fresh := []string{
-		`  1. start its bootstrap, embedded management cluster "bootstrap-mgmt"`,
-		"  2. create the cluster there, wait until it is ready, and write its kubeconfig to mgmt.kubeconfig",
-		"  3. install cluster-api v1.14.0, bootstrap-kubeadm v1.14.0, control-plane-kubeadm v1.14.0, infrastructure-docker v1.14.0, ipam-in-cluster and cert-manager into it, wait until they answer, and move the cluster into itself",
-		"  4. remove the bootstrap",
+		` 1. start its bootstrap, embedded management cluster "bootstrap-mgmt"`,
+		" 2. create the cluster there, wait until it is ready, and write its kubeconfig to mgmt.kubeconfig",
+		" 3. install cluster-api v1.14.0, bootstrap-kubeadm v1.14.0, control-plane-kubeadm v1.14.0, infrastructure-docker v1.14.0, ipam-in-cluster and cert-manager into it, wait until they answer, and move the cluster into itself",
+		" 4. remove the bootstrap",
 	}
 	if diff := cmp.Diff(fresh, c.lines(found{}.steps())); diff != "" {
 		t.Errorf("a new creation (-want +got):\n%s", diff)
 	}
-	moved := []string{"  1. wait until the cluster is ready by itself", "  2. remove the bootstrap"}
+	moved := []string{" 1. wait until the cluster is ready by itself", " 2. remove the bootstrap"}
 	if diff := cmp.Diff(moved, c.lines(found{true, true, backup.Absent}.steps())); diff != "" {
 		t.Errorf("after the move (-want +got):\n%s", diff)
 	}

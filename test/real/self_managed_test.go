@@ -70,6 +70,20 @@ func (i itself) machines(t *testing.T) []string {
 	return lines
 }
 
+// assertVersions fails unless the machines are these: PART MINOR.
+func (i itself) assertVersions(t *testing.T, want ...string) {
+	t.Helper()
+	var versions []string
+	for _, line := range i.machines(t) {
+		_, version, _ := strings.Cut(line, " ")
+		versions = append(versions, i.cluster.partOf(line)+" "+version[:len("v1.35")])
+	}
+	slices.Sort(versions)
+	if diff := cmp.Diff(want, versions); diff != "" {
+		t.Errorf("machines after the upgrade (-want +got):\n%s", diff)
+	}
+}
+
 // assertGone fails where a container of the cluster is left, or its bootstrap.
 func (i itself) assertGone(t *testing.T) {
 	t.Helper()
@@ -104,15 +118,7 @@ func TestSelfManaged(t *testing.T) {
 	i.cluster.version = "1.36"
 	upgraded := i.run(t, 0, "upgrade", "cluster", "-f", i.file(t))
 	t.Log(upgraded.stderr, upgraded.stdout)
-	var versions []string
-	for _, line := range i.machines(t) {
-		_, version, _ := strings.Cut(line, " ")
-		versions = append(versions, i.cluster.partOf(line)+" "+version[:len("v1.35")])
-	}
-	slices.Sort(versions)
-	if diff := cmp.Diff([]string{"control-plane v1.36", "md-0 v1.36", "md-1 v1.34"}, versions); diff != "" {
-		t.Errorf("machines after the upgrade (-want +got):\n%s", diff)
-	}
+	i.assertVersions(t, "control-plane v1.36", "md-0 v1.36", "md-1 v1.34")
 
 	other := cluster{name: "other", version: "1.36", groups: []group{{name: "md-0"}}}
 	t.Cleanup(func() { other.removeLeftovers(t) })
@@ -127,9 +133,9 @@ func TestSelfManaged(t *testing.T) {
 	i.assertGone(t)
 }
 
-// TestSelfManagedKilled kills the creation and the deletion of a cluster that manages itself at
-// each of their steps, and the bootstrap between two of them. The same command completes them,
-// and no machine is replaced.
+// TestSelfManagedKilled kills the creation, the upgrade and the deletion of a cluster that manages
+// itself at their steps, and the bootstrap between two of them. The same command completes them,
+// and no machine is replaced but by the upgrade.
 func TestSelfManagedKilled(t *testing.T) {
 	t.Parallel()
 	i := newItself(t, "1.35")
@@ -160,6 +166,16 @@ func TestSelfManagedKilled(t *testing.T) {
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("machines (-before +after):\n%s", diff)
 	}
+
+	i.cluster.version = "1.36"
+	upgrade := i.args("upgrade", "cluster", "-f", i.file(t))
+	for _, step := range []string{"In all:", "machines updated"} { // the plan is shown, and a machine made
+		i.killedAt(t, step, upgrade...)
+	}
+	upgraded := cli(t, 0, upgrade...)
+	t.Log(upgraded.stderr, upgraded.stdout)
+	i.assertVersions(t, "control-plane v1.36", "md-0 v1.36", "md-1 v1.34")
+
 	deletion := i.args("delete", "cluster", "mgmt")
 	for _, step := range []string{"which is starting", "moving cluster", "machines left"} {
 		i.killedAt(t, step, deletion...)
