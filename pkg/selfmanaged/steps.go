@@ -82,9 +82,9 @@ func (c Creation) describe(s step) string {
 	case startBootstrap:
 		return fmt.Sprintf("start its bootstrap, embedded management cluster %q", c.Bootstrap.InstanceName)
 	case createOnBootstrap:
-		return "create the cluster there, wait until it is ready, and write its kubeconfig to " + c.Kubeconfig
+		return "create the cluster on the bootstrap, wait until it is ready, and write its kubeconfig to " + c.Kubeconfig
 	case moveIntoItself:
-		return fmt.Sprintf("install %s and cert-manager into it, wait until they answer, and move the cluster into itself", c.Wanted)
+		return fmt.Sprintf("install %s and cert-manager into the cluster, wait until they answer, and move the cluster into itself", c.Wanted)
 	case finishMove:
 		return "wait until the cluster is ready by itself"
 	default:

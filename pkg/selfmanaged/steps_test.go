@@ -48,8 +48,8 @@ func TestLines(t *testing.T) {
 	}
 	fresh := []string{
 		` 1. start its bootstrap, embedded management cluster "bootstrap-mgmt"`,
-		" 2. create the cluster there, wait until it is ready, and write its kubeconfig to mgmt.kubeconfig",
-		" 3. install cluster-api v1.14.0, bootstrap-kubeadm v1.14.0, control-plane-kubeadm v1.14.0, infrastructure-docker v1.14.0, ipam-in-cluster and cert-manager into it, wait until they answer, and move the cluster into itself",
+		" 2. create the cluster on the bootstrap, wait until it is ready, and write its kubeconfig to mgmt.kubeconfig",
+		" 3. install cluster-api v1.14.0, bootstrap-kubeadm v1.14.0, control-plane-kubeadm v1.14.0, infrastructure-docker v1.14.0, ipam-in-cluster and cert-manager into the cluster, wait until they answer, and move the cluster into itself",
 		" 4. remove the bootstrap",
 	}
 	if diff := cmp.Diff(fresh, c.lines(found{}.steps())); diff != "" {
