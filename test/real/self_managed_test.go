@@ -197,7 +197,7 @@ func (i itself) killedAt(t *testing.T, step string, args ...string) {
 	<-r.ended
 }
 
-// losePower kills all processes of the bootstrap at the same time.
+// losePower kills all processes of the bootstrap at the same time, and waits until they are gone.
 func (i itself) losePower(t *testing.T) {
 	t.Helper()
 	bootstrap, err := embedded.Find(suite.home, "bootstrap-"+i.cluster.name)
@@ -211,4 +211,8 @@ func (i itself) losePower(t *testing.T) {
 	if group := status.SupervisorPID; group > 1 {
 		_ = syscall.Kill(-group, syscall.SIGKILL) // it may be gone
 	}
+	await(t, "the end of the bootstrap", func() bool {
+		status, err := bootstrap.Status()
+		return err == nil && !status.Running
+	})
 }
