@@ -41,7 +41,7 @@ func TestArrivesOverWhatIsThere(t *testing.T) {
 	}{
 		"of the same move":                       {arrivedAlready, "arrived", "<nil>"},
 		"a controller's":                         {ownedSecret(uid, "controller"), "moved", "<nil>"},
-		"of nobody":                              {aSecret("a"), "", exists},
+		"without an owner":                       {aSecret("a"), "", exists},
 		"of a cluster of this name that is gone": {ownedSecret("gone", "before"), "before", exists},
 	} {
 		t.Run(name, func(t *testing.T) {

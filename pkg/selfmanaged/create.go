@@ -56,7 +56,7 @@ func (c Creation) Run(ctx context.Context) (key types.NamespacedName, changed bo
 	switch len(steps) {
 	case 0:
 		return c.Key, true, c.beingDeleted()
-	case 1:
+	case 1: // it manages itself already
 		key, err := c.moved(ctx)
 		return key, false, err
 	}
