@@ -125,7 +125,7 @@ func everythingOf(t *testing.T, instance string) map[string]string {
 			all["secret "+secret.Name] = fmt.Sprintf("%x", sha256.Sum256(data))
 		}
 	}
-	for _, object := range list[metav1.PartialObjectMetadata](t, instance, "default", "machinedeployments,kubeadmcontrolplanes,devmachinetemplates,configmaps") {
+	for _, object := range list[metav1.PartialObjectMetadata](t, instance, "default", "machinedeployments,kubeadmcontrolplanes,devmachinetemplates,configmaps,clusterresourcesets,clusterresourcesetbindings") {
 		owners := []string{}
 		for _, entry := range object.ManagedFields {
 			if entry.Subresource == "" {

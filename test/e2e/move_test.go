@@ -29,7 +29,8 @@ func TestMove(t *testing.T) {
 	}
 	kubectlOn(first)
 	cli(t, 0, "management", "start", "--name", second)
-	spec := clusterSpec{name: "mover", version: "1.35", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "md-1", version: "1.34"}}}
+	kubectl(t, first, nil, "create", "configmap", "extra", "--from-literal=manifests={apiVersion: v1, kind: ConfigMap, metadata: {name: extra, namespace: default}}")
+	spec := clusterSpec{name: "mover", version: "1.35", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "md-1", version: "1.34"}}, more: "  addOns: [{name: extra, resources: [{kind: ConfigMap, name: extra}]}]\n"}
 	cli(t, 0, "create", "cluster", "-f", spec.path(t), "--name", first)
 	before := everythingOf(t, first)
 	key := client.ObjectKey{Namespace: "default", Name: spec.name}
@@ -112,23 +113,34 @@ func assertMoveRefused(t *testing.T, key client.ObjectKey, from, to string) {
 	t.Helper()
 	unchanged := func(*rest.Config) {}
 	weak := func(config *rest.Config) { config.Impersonate.UserName = "weak" }
-	const paused = `{"spec":{"paused":true}}`
+	pause := func(value string) func() {
+		return func() {
+			kubectl(t, from, nil, "patch", "cluster", key.Name, "--type=merge", "-p", `{"spec":{"paused":`+value+`}}`)
+		}
+	}
+	nothing := func() {}
 	for name, test := range map[string]struct {
-		before, after  [][]string // arguments of kubectl for the management cluster from
+		before, after  func()
 		source, target func(*rest.Config)
 		want           string
 	}{
 		"a cluster that a user paused": {
-			[][]string{{"patch", "cluster", key.Name, "--type=merge", "-p", paused}},
-			[][]string{{"patch", "cluster", key.Name, "--type=merge", "-p", strings.Replace(paused, "true", "null", 1)}},
-			unchanged, unchanged, "cluster default/mover is paused by a user, and clusterctl would end that pause; set its spec.paused to false",
+			pause("true"), pause("null"), unchanged, unchanged,
+			"cluster default/mover is paused by a user, and clusterctl would end that pause; set its spec.paused to false",
 		},
-		"a target that does not answer": {nil, nil, unchanged, func(config *rest.Config) { config.Host = "https://127.0.0.1:1" }, "connection refused"},
-		"a user without the privileges": {nil, nil, unchanged, weak, `"weak"`},
+		"a target without a provider": {
+			func() { kubectl(t, to, nil, "delete", "crd", "devclusters.infrastructure.cluster.x-k8s.io") },
+			func() { // a start brings it back
+				cli(t, 0, "management", "stop", "--name", to)
+				cli(t, 0, "management", "start", "--name", to)
+			},
+			unchanged, unchanged,
+			"the management cluster that cluster default/mover is moved into has no kind DevCluster of infrastructure.cluster.x-k8s.io; install the provider that has it",
+		},
+		"a target that does not answer": {nothing, nothing, unchanged, func(config *rest.Config) { config.Host = "https://127.0.0.1:1" }, "connection refused"},
+		"a user without the privileges": {nothing, nothing, unchanged, weak, `"weak"`},
 	} {
-		for _, args := range test.before {
-			kubectl(t, from, nil, args...)
-		}
+		test.before()
 		source, err := moverOf(t.Context(), from, test.source)
 		if err != nil {
 			t.Fatal(err)
@@ -141,9 +153,7 @@ func assertMoveRefused(t *testing.T, key client.ObjectKey, from, to string) {
 		if diff := cmp.Diff(before, specOf(t, from, key.Name)); diff != "" {
 			t.Errorf("%s: the cluster was written (-before +after):\n%s", name, diff)
 		}
-		for _, args := range test.after {
-			kubectl(t, from, nil, args...)
-		}
+		test.after()
 		if there := kubectl(t, to, nil, "get", "clusters", "-o", "name"); there != "" {
 			t.Errorf("%s: the target has %s", name, there)
 		}
