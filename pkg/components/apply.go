@@ -43,15 +43,19 @@ func (c *Client) Upgrade(ctx context.Context, wanted Wanted, run Run) (changed b
 
 // carryOut shows a plan, does it, and waits until the components are available.
 func (c *Client) carryOut(ctx context.Context, p Plan, run Run, do func(context.Context, client.InitOptions) error) error {
+	progress := &progress{say: run.Waiting}
 	if !p.Empty() {
 		if err := run.Show(p); err != nil {
 			return err
 		}
-		if err := locked(ctx, run, func(ctx context.Context) error { return do(ctx, c.options(p)) }); err != nil {
+		err := locked(ctx, run, func(ctx context.Context) error {
+			return progress.while(ctx, c.cluster.Proxy().NewClient, func() error { return do(ctx, c.options(p)) })
+		})
+		if err != nil {
 			return err
 		}
 	}
-	return c.WaitAvailable(ctx, run.Waiting)
+	return c.waitAvailable(ctx, progress)
 }
 
 // locked does something while all clusters are locked, where run asks for that.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,33 +19,76 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 )
 
-// WaitAvailable waits until all Deployments of the components are available and their webhooks
-// answer, and calls waiting with what it waits for whenever that changes. When ctx ends, the error
-// has the last one.
-func (c *Client) WaitAvailable(ctx context.Context, waiting func(what string)) error {
+// progress says what is waited for, whenever that changes.
+type progress struct {
+	say  func(what string)
+	last string
+}
+
+func (p *progress) report(what string) {
+	if what != "" && what != p.last {
+		p.last = what
+		p.say(what)
+	}
+}
+
+// failed adds what was waited for last to an error, which may be nil.
+func (p *progress) failed(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case err != nil && errors.Is(cause, management.ErrTimeout):
+		return fmt.Errorf("%w waiting for %s", cause, cmp.Or(p.last, "the components"))
+	case err != nil && p.last != "":
+		return fmt.Errorf("%w; the last wait was for %s", err, p.last)
+	default:
+		return err
+	}
+}
+
+// poll is how often the components are looked at.
+const poll = time.Second
+
+// while reports which Deployments are not available until something is done: the library of
+// clusterctl waits for those of cert-manager without a word.
+func (p *progress) while(ctx context.Context, connect func(context.Context) (client.Client, error), do func() error) error {
+	watched, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		var live client.Client
+		wait.UntilWithContext(watched, func(ctx context.Context) {
+			var err error
+			if live == nil {
+				if live, err = connect(ctx); err != nil {
+					return // do has an error then
+				}
+			}
+			if what, err := unavailable(ctx, live); err == nil {
+				p.report(what)
+			}
+		}, poll)
+	})
+	err := do()
+	stop()
+	watching.Wait()
+	return p.failed(ctx, err)
+}
+
+// waitAvailable waits until all Deployments of the components are available and their webhooks
+// answer.
+func (c *Client) waitAvailable(ctx context.Context, p *progress) error {
 	live, err := c.cluster.Proxy().NewClient(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting to the management cluster: %w", err)
 	}
-	last := ""
-	err = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
 		what, err := unavailable(ctx, live)
 		if err == nil && what == "" {
 			what, err = unanswered(ctx, live)
 		}
-		if err != nil || what == "" {
-			return err == nil, err
-		}
-		if what != last {
-			waiting(what)
-			last = what
-		}
-		return false, nil
+		p.report(what)
+		return err == nil && what == "", err
 	})
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, management.ErrTimeout) {
-		return fmt.Errorf("%w waiting for %s; run the same command again to keep waiting", cause, cmp.Or(last, "the components"))
-	}
-	return err
+	return p.failed(ctx, err)
 }
 
 // unavailable names the first Deployment of a component that is not available, with the reason;

@@ -1,9 +1,13 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestCollectors holds that an object goes with its owner, and what a namespace
@@ -28,5 +32,8 @@ items:
 	if got, want := strings.TrimSpace(kubectl(t, shared, nil, "get", "configmaps", "-n", namespace, "-o", "name")), "configmap/free"; got != want {
 		t.Errorf("what is left is %q, want %q", got, want)
 	}
-	kubectl(t, shared, nil, "delete", "namespace", namespace) // waits until it is gone
+	kubectl(t, shared, nil, "delete", "namespace", namespace, "--wait=false")
+	until(t, "the namespace is gone", func(context.Context) bool {
+		return !slices.ContainsFunc(list[metav1.PartialObjectMetadata](t, shared, "", "namespaces"), func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace })
+	})
 }

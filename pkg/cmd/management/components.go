@@ -7,6 +7,7 @@ import (
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/cmd/cli"
 	"github.com/clusterctl-x/clusterctl-x/pkg/components"
+	"github.com/clusterctl-x/clusterctl-x/pkg/failure"
 	"github.com/clusterctl-x/clusterctl-x/pkg/input"
 )
 
@@ -47,7 +48,7 @@ func run(a *cli.App) components.Run {
 func result(a *cli.App, changed bool, err error) error {
 	switch {
 	case err != nil:
-		return err
+		return failure.Stopped(err, "", "run the same command again to continue")
 	case !changed:
 		return a.Result("the components of the management cluster are as wanted; nothing to do")
 	}
