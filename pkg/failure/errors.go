@@ -26,12 +26,20 @@ func Stopped(err error, waitingFor, left string) error {
 	return Ended(err, waitingFor+"; "+left, left)
 }
 
+// timedOut is the error of a timeout that says what is left.
+type timedOut struct{ error }
+
+func (t timedOut) Unwrap() error { return t.error }
+
 // Ended returns the error of a command that a timeout or an interrupt ended: with what follows
-// the words of the timeout, or with what goes on after the interrupt. Other errors stay as they are.
+// the words of the timeout, or with what goes on after the interrupt. Other errors stay as they
+// are, and so do those that Ended returned.
 func Ended(err error, late, goesOn string) error {
 	switch {
+	case errors.As(err, new(timedOut)), errors.As(err, new(InterruptedError)):
+		return err
 	case errors.Is(err, management.ErrTimeout):
-		return fmt.Errorf("%w%s", err, late)
+		return timedOut{fmt.Errorf("%w%s", err, late)}
 	case errors.Is(err, context.Canceled):
 		return InterruptedError(goesOn)
 	default:

@@ -60,6 +60,17 @@ func TestEnded(t *testing.T) {
 	}
 }
 
+// TestEndedOnce: what is left is said by the innermost part of a command.
+func TestEndedOnce(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{management.ErrTimeout, context.Canceled} {
+		once := Ended(err, " before it began", "it goes on")
+		if twice := Stopped(once, "", "run it again"); twice.Error() != once.Error() || !errors.Is(twice, err) {
+			t.Errorf("%q after %q", twice, once)
+		}
+	}
+}
+
 // TestStopped: the error of a run that ended before its work says what was under way, unless
 // it says so itself, and what is left.
 func TestStopped(t *testing.T) {

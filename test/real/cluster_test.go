@@ -98,7 +98,13 @@ func (c cluster) kubeconfig(t *testing.T) string {
 // client returns a client of the cluster, by its load balancer.
 func (c cluster) client(t *testing.T) *kubernetes.Clientset {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig(t))
+	return clientOf(t, c.kubeconfig(t))
+}
+
+// clientOf returns a client of the cluster of a kubeconfig.
+func clientOf(t *testing.T, kubeconfig string) *kubernetes.Clientset {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,23 @@ func (r *running) line(t *testing.T, texts ...string) {
 	}
 }
 
+// kill kills the run, and waits until it is gone.
+func (r *running) kill(t *testing.T) {
+	t.Helper()
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	<-r.ended
+}
+
+// killAt runs a command and kills it once it wrote a line with all of some texts.
+func killAt(t *testing.T, args []string, texts ...string) {
+	t.Helper()
+	r := start(t, args...)
+	r.line(t, texts...)
+	r.kill(t)
+}
+
 // over reports whether the run has ended.
 func (r *running) over() bool {
 	select {

@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/clusterctl-x/clusterctl-x/pkg/embedded"
 )
 
 // itself is a cluster that manages itself: the example of EKS Anywhere's design, with the network
@@ -96,7 +93,7 @@ func (i itself) assertGone(t *testing.T) {
 
 func (i itself) assertNoBootstrap(t *testing.T) {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(suite.home, "embedded", "bootstrap-"+i.cluster.name)); !os.IsNotExist(err) {
+	if _, err := os.Stat(embeddedDir(i.bootstrap())); !os.IsNotExist(err) {
 		t.Errorf("the bootstrap is left: %v", err)
 	}
 }
@@ -147,7 +144,7 @@ func TestSelfManagedKilled(t *testing.T) {
 		"moving cluster",             // and the cluster moved
 		"management cluster: kubeco", // or about to be
 	} {
-		i.killedAt(t, step, i.creation(t)...)
+		killAt(t, i.creation(t), step)
 		i.losePower(t)
 	}
 	before, err := i.cluster.containers(t.Context())
@@ -170,7 +167,7 @@ func TestSelfManagedKilled(t *testing.T) {
 	i.cluster.version = "1.36"
 	upgrade := i.args("upgrade", "cluster", "-f", i.file(t))
 	for _, step := range []string{"In all:", "machines updated"} { // the plan is shown, and a machine made
-		i.killedAt(t, step, upgrade...)
+		killAt(t, upgrade, step)
 	}
 	upgraded := cli(t, 0, upgrade...)
 	t.Log(upgraded.stderr, upgraded.stdout)
@@ -178,7 +175,7 @@ func TestSelfManagedKilled(t *testing.T) {
 
 	deletion := i.args("delete", "cluster", "mgmt")
 	for _, step := range []string{"which is starting", "moving cluster", "machines left"} {
-		i.killedAt(t, step, deletion...)
+		killAt(t, deletion, step)
 		i.losePower(t)
 	}
 	deleted := cli(t, 0, deletion...)
@@ -186,33 +183,11 @@ func TestSelfManagedKilled(t *testing.T) {
 	i.assertGone(t)
 }
 
-// killedAt runs a command and kills it once it wrote a line with a text.
-func (i itself) killedAt(t *testing.T, step string, args ...string) {
-	t.Helper()
-	r := start(t, args...)
-	r.line(t, step)
-	if err := r.cmd.Process.Kill(); err != nil {
-		t.Errorf("killing it at %q: %v", step, err)
-	}
-	<-r.ended
-}
-
-// losePower kills all processes of the bootstrap at the same time, and waits until they are gone.
+// losePower kills all processes of the bootstrap.
 func (i itself) losePower(t *testing.T) {
 	t.Helper()
-	bootstrap, err := embedded.Find(suite.home, "bootstrap-"+i.cluster.name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := bootstrap.Status()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if group := status.SupervisorPID; group > 1 {
-		_ = syscall.Kill(-group, syscall.SIGKILL) // it may be gone
-	}
-	await(t, "the end of the bootstrap", func() bool {
-		status, err := bootstrap.Status()
-		return err == nil && !status.Running
-	})
+	losePower(t, i.bootstrap())
 }
+
+// bootstrap is the name of the bootstrap.
+func (i itself) bootstrap() string { return "bootstrap-" + i.cluster.name }
