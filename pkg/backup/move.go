@@ -196,7 +196,7 @@ func (s *Service) moveTo(ctx context.Context, target *Service, cluster *unstruct
 	id := string(cluster.GetUID())
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	to := &arrival{creator: creator{pauser: pauser{Client: target.objects, paused: map[string]*unstructured.Unstructured{}}, giveUp: giveUp}, id: id, from: withoutInventory{s.objects}}
+	to := &arrival{creator: creator{pauser: pauser{Client: target.objects, paused: map[string]*unstructured.Unstructured{}}, id: id, giveUp: giveUp}, from: withoutInventory{s.objects}}
 	from := &departure{
 		pauser:   pauser{Client: s.objects, mark: leaving, paused: map[string]*unstructured.Unstructured{}},
 		complete: func(ctx context.Context) error { return remark(ctx, target.objects, cluster, arrived) },

@@ -64,7 +64,6 @@ func (d *departure) Patch(ctx context.Context, object client.Object, patch clien
 // arrival is the client that clusterctl creates the objects of a cluster with that is moved.
 type arrival struct {
 	creator
-	id string // of the move
 	// from lists the providers of the other management cluster.
 	from client.Client
 }
@@ -79,9 +78,8 @@ func (a *arrival) List(ctx context.Context, list client.ObjectList, options ...c
 }
 
 // Update is what clusterctl does with an object that exists. One that the same move created is
-// complete but for its field managers, and stays as it is. One that a controller made of such an
-// object is replaced, as clusterctl does. Another one ends the move.
-func (a *arrival) Update(ctx context.Context, object client.Object, options ...client.UpdateOption) error {
+// complete but for its field managers, and stays as it is. Another one ends the move.
+func (a *arrival) Update(ctx context.Context, object client.Object, _ ...client.UpdateOption) error {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
 	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
@@ -90,27 +88,9 @@ func (a *arrival) Update(ctx context.Context, object client.Object, options ...c
 	if live.GetAnnotations()[v1alpha1.RestoredAnnotation] == a.id {
 		return giveBack(ctx, a.Client, live, object.GetManagedFields())
 	}
-	made, err := madeOf(ctx, a.Client, live, a.id)
-	if err != nil {
-		return err
-	}
-	if !made {
-		err := fmt.Errorf("%s exists already in the management cluster that the cluster is moved into; delete it there, or rename it", nameOf(live))
-		a.giveUp(err)
-		return err
-	}
-	return a.replace(ctx, object, options)
-}
-
-// replace writes an object over the one that exists, with the field managers that it had.
-func (a *arrival) replace(ctx context.Context, object client.Object, options []client.UpdateOption) error {
-	managers := object.GetManagedFields()
-	replaced := object.DeepCopyObject().(*unstructured.Unstructured)
-	replaced.SetManagedFields(nil)
-	if err := a.Client.Update(ctx, replaced, append(options, restoreOwner)...); err != nil {
-		return err
-	}
-	return giveBack(ctx, a.Client, replaced, managers)
+	err := fmt.Errorf("%s exists already in the management cluster that the cluster is moved into; delete it there, or rename it", nameOf(live))
+	a.giveUp(err)
+	return err
 }
 
 // Patch resumes Clusters and ClusterClasses. clusterctl patches other objects only to give them

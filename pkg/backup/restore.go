@@ -82,7 +82,7 @@ func (s *Service) create(ctx context.Context, backup Saved, there present) (crea
 	defer func() { err = errors.Join(err, remove()) }()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	writer := &creator{pauser: pauser{Client: s.objects}, giveUp: giveUp}
+	writer := &restoration{creator{pauser: pauser{Client: s.objects}, id: backup.ID, giveUp: giveUp}}
 	target := mover(writer)
 	err = target.ObjectMover().FromDirectory(ctx, target, directory)
 	switch {

@@ -3,6 +3,7 @@ package selfmanaged
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -73,31 +74,56 @@ func (d Deletion) run(ctx context.Context, itself place, unreachable error) (typ
 			return d.Key, err
 		}
 	}
-	bootstrap, err := d.look(ctx, d.Bootstrap)
+	var bootstrap place
+	started, err := d.begun()
 	if err != nil {
 		return d.Key, err
 	}
-	d.Key = bootstrap.key
-	switch bootstrap.has {
-	case backup.Present:
-	case backup.Leaving:
-		err = &management.RefusedError{Check: checkMoving, Reason: fmt.Sprintf("cluster %s is being created, and its move into itself is not complete; complete that with '%s' first", d.Key, createCommand)}
-	case backup.Arrived:
-		err = bootstrap.moves.Finish(ctx, d.Key)
-	default:
-		err = d.moveBack(ctx, itself, unreachable, bootstrap)
+	if started {
+		if bootstrap, err = d.look(ctx, d.Bootstrap); err != nil {
+			return d.Key, err
+		}
+		d.Key = bootstrap.key
 	}
-	if err != nil {
-		return d.Key, err
+	steps := deletionSteps(started, bootstrap.has)
+	if len(steps) == 0 {
+		return d.Key, &management.RefusedError{Check: checkMoving, Reason: fmt.Sprintf("cluster %s is being created, and its move into itself is not complete; complete that with '%s' first", d.Key, createCommand)}
 	}
-	if _, err := d.Delete(ctx, d.Key, bootstrap.ManagementCluster); err != nil {
-		return d.Key, err
+	if slices.Contains(steps, moveToBootstrap) {
+		if err := d.checkMovable(itself, unreachable); err != nil {
+			return d.Key, err
+		}
 	}
-	return d.Key, d.removeBootstrap(ctx, bootstrap)
+	d.say(steps)
+	for _, s := range steps {
+		if bootstrap, err = d.do(ctx, s, itself, bootstrap); err != nil {
+			return d.Key, err
+		}
+	}
+	return d.Key, nil
 }
 
-// moveBack moves the cluster from itself to the bootstrap.
-func (d Deletion) moveBack(ctx context.Context, itself place, unreachable error, bootstrap place) error {
+// do takes one step. It returns the bootstrap, which a step may start.
+func (d Deletion) do(ctx context.Context, s step, itself, bootstrap place) (place, error) {
+	var err error
+	switch s {
+	case startBootstrap:
+		bootstrap, err = d.look(ctx, d.Bootstrap)
+	case moveToBootstrap:
+		d.Say("moving cluster %s to its bootstrap", d.Key)
+		err = itself.moves.Move(ctx, d.Key, backup.Moving{Why: "move it to its bootstrap", Command: deleteCommand}, func(context.Context) (*backup.Service, error) { return bootstrap.moves, nil })
+	case finishMoveBack:
+		err = bootstrap.moves.Finish(ctx, d.Key)
+	case deleteOnBootstrap:
+		_, err = d.Delete(ctx, d.Key, bootstrap.ManagementCluster)
+	case removeBootstrap:
+		err = d.removeBootstrap(ctx, bootstrap)
+	}
+	return bootstrap, err
+}
+
+// checkMovable refuses to move a cluster back that does not answer, or does not have itself.
+func (d Deletion) checkMovable(itself place, unreachable error) error {
 	const removal = "if the cluster is gone, 'clusterctl-x management stop --remove' removes its bootstrap, which 'clusterctl-x management status --all' names"
 	switch {
 	case unreachable != nil:
@@ -105,8 +131,7 @@ func (d Deletion) moveBack(ctx context.Context, itself place, unreachable error,
 	case itself.has == backup.Absent:
 		return fmt.Errorf("cluster %s: %w in this management cluster, and its bootstrap does not have it; name its kubeconfig with --kubeconfig; %s", d.Key, management.ErrNotFound, removal)
 	}
-	d.Say("moving cluster %s to its bootstrap", d.Key)
-	return itself.moves.Move(ctx, d.Key, backup.Moving{Why: "move it to its bootstrap", Command: deleteCommand}, func(context.Context) (*backup.Service, error) { return bootstrap.moves, nil })
+	return nil
 }
 
 // checkManagesNone refuses to delete a cluster that manages others.

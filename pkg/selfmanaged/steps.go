@@ -6,9 +6,10 @@ import (
 	"github.com/clusterctl-x/clusterctl-x/pkg/backup"
 )
 
-// step is a part of a creation.
+// step is a part of a creation or of a deletion.
 type step string
 
+// The steps of a creation.
 const (
 	// startBootstrap starts the bootstrap.
 	startBootstrap step = "start"
@@ -19,6 +20,16 @@ const (
 	moveIntoItself step = "move"
 	// finishMove ends the pause of a cluster that is moved as a whole, if it has one.
 	finishMove step = "finish"
+)
+
+// The steps of a deletion. Both begin with startBootstrap and end with removeBootstrap.
+const (
+	// moveToBootstrap moves the cluster to its bootstrap.
+	moveToBootstrap step = "move back"
+	// finishMoveBack ends the pause of a cluster that is moved to its bootstrap as a whole.
+	finishMoveBack step = "finish the move back"
+	// deleteOnBootstrap deletes the cluster on its bootstrap, and waits until it is gone.
+	deleteOnBootstrap step = "delete"
 	// removeBootstrap removes the bootstrap.
 	removeBootstrap step = "remove"
 )
@@ -49,6 +60,23 @@ func (f found) steps() []step {
 	}
 }
 
+// deletionSteps returns what is left of a deletion, by what the bootstrap, if there is one, has of the
+// cluster; nothing where the cluster is being created.
+func deletionSteps(bootstrap bool, on backup.Place) []step {
+	switch {
+	case !bootstrap:
+		return []step{startBootstrap, moveToBootstrap, deleteOnBootstrap, removeBootstrap}
+	case on == backup.Leaving:
+		return nil
+	case on == backup.Present:
+		return []step{deleteOnBootstrap, removeBootstrap}
+	case on == backup.Arrived:
+		return []step{finishMoveBack, deleteOnBootstrap, removeBootstrap}
+	default:
+		return []step{moveToBootstrap, deleteOnBootstrap, removeBootstrap}
+	}
+}
+
 // SayPlan says the steps of a creation that is not begun yet. Components that the folder of
 // components does not have are an error.
 func (c Creation) SayPlan() error {
@@ -63,24 +91,11 @@ func (c Creation) SayPlan() error {
 // say says which steps are to be taken.
 func (c Creation) say(steps []step) {
 	c.Say("Plan for cluster %s, which will manage itself, %d steps:", c.Key.Name, len(steps))
-	for _, line := range c.lines(steps) {
-		c.Say("%s", line)
-	}
-}
-
-// lines describes steps.
-func (c Creation) lines(steps []step) []string {
-	lines := make([]string, len(steps))
-	for i, s := range steps {
-		lines[i] = fmt.Sprintf(" %d. %s", i+1, c.describe(s))
-	}
-	return lines
+	c.sayEach(steps, c.describe)
 }
 
 func (c Creation) describe(s step) string {
 	switch s {
-	case startBootstrap:
-		return fmt.Sprintf("start its bootstrap, embedded management cluster %q", c.Bootstrap.InstanceName)
 	case createOnBootstrap:
 		return "create the cluster on the bootstrap, wait until it is ready, and write its kubeconfig to " + c.Kubeconfig
 	case moveIntoItself:
@@ -88,6 +103,40 @@ func (c Creation) describe(s step) string {
 	case finishMove:
 		return "wait until the cluster is ready by itself"
 	default:
-		return "remove the bootstrap"
+		return c.Cluster.describe(s)
 	}
+}
+
+// say says which steps are to be taken.
+func (d Deletion) say(steps []step) {
+	d.Say("Plan to delete cluster %s, which manages itself, %d steps:", d.Key.Name, len(steps))
+	d.sayEach(steps, d.describe)
+}
+
+func (d Deletion) describe(s step) string {
+	switch s {
+	case moveToBootstrap:
+		return "move the cluster to the bootstrap"
+	case finishMoveBack:
+		return "end the pause of the cluster, which is moved to the bootstrap"
+	case deleteOnBootstrap:
+		return "delete the cluster on the bootstrap, and wait until it is gone"
+	default:
+		return d.Cluster.describe(s)
+	}
+}
+
+// sayEach says what each step does, in a line with its number.
+func (c Cluster) sayEach(steps []step, describe func(step) string) {
+	for i, s := range steps {
+		c.Say(" %d. %s", i+1, describe(s))
+	}
+}
+
+// describe describes a step that creations and deletions have.
+func (c Cluster) describe(s step) string {
+	if s == startBootstrap {
+		return fmt.Sprintf("start its bootstrap, embedded management cluster %q", c.Bootstrap.InstanceName)
+	}
+	return "remove the bootstrap"
 }

@@ -30,8 +30,9 @@ func TestBackupAndRestore(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "backup")
 	cli(t, 0, "management", "start", "--name", instance)
 	kubectl(t, instance, classText(t, "default"), "apply", "-f", "-")
+	kubectl(t, instance, nil, "create", "configmap", "extra", addOnManifests)
 	specs := []clusterSpec{
-		{name: "plain", version: "1.35", groups: []groupSpec{{name: "md-0"}}},
+		{name: "plain", version: "1.35", groups: []groupSpec{{name: "md-0"}}, more: addOn},
 		{name: "classy", version: "1.35", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "md-1", version: "1.34"}}},
 	}
 	for _, spec := range specs {
@@ -68,6 +69,13 @@ func TestBackupAndRestore(t *testing.T) {
 	if diff := cmp.Diff(before, everythingOf(t, instance)); diff != "" {
 		t.Errorf("what there is after the restore (-before +after):\n%s", diff)
 	}
+	const uninterrupted = "backup-restored"
+	cli(t, 0, append(restore, "--name", uninterrupted)...)
+	assertNotPaused(t, uninterrupted)
+	if diff := cmp.Diff(before, everythingOf(t, uninterrupted)); diff != "" {
+		t.Errorf("what there is after a restore that nothing interrupts (-before +after):\n%s", diff)
+	}
+	cli(t, 0, "management", "stop", "--remove", "--name", uninterrupted)
 	for _, spec := range specs {
 		file := spec.path(t)
 		cli(t, 0, "create", "cluster", "-f", file, "--name", instance) // waits until it is ready
@@ -84,6 +92,12 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 	}
 }
+
+// An add-on of a cluster, and the flag of 'kubectl create configmap' with what it applies.
+const (
+	addOn          = "  addOns: [{name: extra, resources: [{kind: ConfigMap, name: extra}]}]\n"
+	addOnManifests = "--from-literal=manifests={apiVersion: v1, kind: ConfigMap, metadata: {name: extra, namespace: default}}"
+)
 
 // killedOnTheWay runs a command several times, and kills it before the write after so many.
 func killedOnTheWay(t *testing.T, instance string, args []string, writes ...int) {

@@ -29,8 +29,8 @@ func TestMove(t *testing.T) {
 	}
 	kubectlOn(first)
 	cli(t, 0, "management", "start", "--name", second)
-	kubectl(t, first, nil, "create", "configmap", "extra", "--from-literal=manifests={apiVersion: v1, kind: ConfigMap, metadata: {name: extra, namespace: default}}")
-	spec := clusterSpec{name: "mover", version: "1.35", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "md-1", version: "1.34"}}, more: "  addOns: [{name: extra, resources: [{kind: ConfigMap, name: extra}]}]\n"}
+	kubectl(t, first, nil, "create", "configmap", "extra", addOnManifests)
+	spec := clusterSpec{name: "mover", version: "1.35", class: "name: inmemory", groups: []groupSpec{{name: "md-0"}, {name: "md-1", version: "1.34"}}, more: addOn}
 	cli(t, 0, "create", "cluster", "-f", spec.path(t), "--name", first)
 	before := everythingOf(t, first)
 	key := client.ObjectKey{Namespace: "default", Name: spec.name}

@@ -31,9 +31,9 @@ func TestSelfManagedPastFailures(t *testing.T) {
 	first.kill(t)
 
 	machines := i.cluster.sortedContainers(t)
-	i.cluster.fillDisks(t, true)
+	i.cluster.evictBelow(t, "99%")
 	killAt(t, creation, "waiting for ", "kubelet has disk pressure")
-	i.cluster.fillDisks(t, false)
+	i.cluster.evictBelow(t, "0%")
 	i.cluster.bringComponents(t)
 	cli(t, 0, creation...)
 	i.assertNoBootstrap(t)
@@ -66,19 +66,15 @@ func hideRegistry(t *testing.T, c cluster, host string) {
 	}()
 }
 
-// fillDisks has the kubelets of a cluster take their disks for full, or no longer.
-func (c cluster) fillDisks(t *testing.T, full bool) {
+// evictBelow has the kubelets of a cluster take their disks for full below this much free space.
+func (c cluster) evictBelow(t *testing.T, free string) {
 	t.Helper()
-	const signal = "nodefs.available<"
-	from, to := signal+"0%", signal+"99%"
-	if !full {
-		from, to = to, from
-	}
 	for _, machine := range c.sortedContainers(t) {
 		if machine == c.name+"-lb" {
 			continue
 		}
-		if _, err := docker(t.Context(), nil, "exec", machine, "sh", "-c", "sed -i 's/"+from+"/"+to+"/' /var/lib/kubelet/kubeadm-flags.env && systemctl restart kubelet"); err != nil {
+		const file = "/var/lib/kubelet/kubeadm-flags.env"
+		if _, err := docker(t.Context(), nil, "exec", machine, "sh", "-c", "sed -Ei 's/(nodefs.available<)[0-9]+%/\\1"+free+"/' "+file+" && systemctl restart kubelet"); err != nil {
 			t.Fatal(err)
 		}
 	}
