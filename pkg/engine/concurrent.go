@@ -32,9 +32,6 @@ func (t *turn) queueReplacements(takes func(plan.Step) bool) {
 // next lets as many groups begin as may move at the same time, and returns them.
 func (r *replacements) next(concurrency int) []string {
 	count := min(len(r.queue), max(1, concurrency)-len(r.moving))
-	if count <= 0 {
-		return nil
-	}
 	begun := slices.Clone(r.queue[:count])
 	r.queue, r.moving = r.queue[count:], append(r.moving, begun...)
 	return begun

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -51,6 +54,43 @@ func TestMayLeave(t *testing.T) {
 	} {
 		if got := test.turn.mayLeave(); got != test.want {
 			t.Errorf("%s: %t, want %t", name, got, test.want)
+		}
+	}
+}
+
+// instant is a driver that takes each step at once, and finds the cluster disturbed after some.
+type instant struct{ disturbedAfter int }
+
+func (instant) begin(*turn)        {}
+func (instant) arrived(*turn) bool { return true }
+
+func (d instant) disturbed(t *turn) []string {
+	if t.p.step == d.disturbedAfter {
+		return []string{fmt.Sprintf("changed after step %d", t.p.step)}
+	}
+	return nil
+}
+
+func (instant) take(t *turn) (bool, error) {
+	t.p.step++
+	return true, nil
+}
+
+// TestDisturbedBetweenSteps: the cluster is compared with the plan before each step, also where
+// several are taken at once.
+func TestDisturbedBetweenSteps(t *testing.T) {
+	t.Parallel()
+	steps := []plan.Step{stepOf(plan.Workers, nil, "a"), stepOf(plan.Workers, nil, "b"), stepOf(plan.Workers, nil, "c")}
+	for after, want := range []string{0: "changed after step 0", 1: "changed after step 1", 2: "changed after step 2", 3: "changed after step 3", 4: ""} {
+		e := Engine{Program: Program{Plan: plan.Plan{Steps: steps}}, cluster: "default/c", driver: instant{after}}
+		turn, err := e.Next(state.Cluster{Name: "c"}, time.Time{}, Progress{})
+		var stale *StalePlanError
+		reason := ""
+		if errors.As(err, &stale) {
+			reason = strings.Join(stale.Reasons, ", ")
+		}
+		if reason != want || turn.Progress.step != min(after, len(steps)) || turn.Done != (want == "") {
+			t.Errorf("after %d steps: %q (%v), step %d, done %t", after, reason, err, turn.Progress.step, turn.Done)
 		}
 	}
 }
