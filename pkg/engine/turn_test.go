@@ -95,6 +95,37 @@ func TestDisturbedBetweenSteps(t *testing.T) {
 	}
 }
 
+// busy is a driver that notes something in everything that a progress has.
+type busy struct{ instant }
+
+func (busy) take(t *turn) (bool, error) {
+	t.p.begun["a"], t.p.scaled["a"] = true, true
+	t.p.last["a"], t.p.generations["a"] = nil, 1
+	t.p.replacements.queue[0], t.p.replacements.moving[0] = "x", "x"
+	return false, nil
+}
+
+// TestProgressIsAValue: a turn changes a copy of the progress that it is given, so that a turn whose
+// actions failed can be tried again.
+func TestProgressIsAValue(t *testing.T) {
+	t.Parallel()
+	given := func() Progress {
+		return Progress{
+			begun: map[string]bool{}, scaled: map[string]bool{}, last: map[string]*unstructured.Unstructured{}, generations: map[string]int64{},
+			replacements: replacements{queue: []string{"q"}, moving: []string{"m"}},
+		}
+	}
+	e := Engine{Program: Program{Plan: plan.Plan{Steps: []plan.Step{stepOf(plan.Workers, nil, "a")}}}, driver: busy{instant{-1}}}
+	p := given()
+	turn, err := e.Next(state.Cluster{Name: "c"}, time.Time{}, p)
+	if err != nil || len(turn.Progress.begun) != 1 {
+		t.Fatalf("begun after the turn: %v, %v", turn.Progress.begun, err)
+	}
+	if diff := cmp.Diff(given(), p, cmp.AllowUnexported(Progress{}, replacements{})); diff != "" {
+		t.Errorf("the progress that was given (-want +got):\n%s", diff)
+	}
+}
+
 // TestDetachedGroupDisturbed: the version of a detached group is compared while it is the
 // group's turn, and not where Cluster API or an earlier run moves it.
 func TestDetachedGroupDisturbed(t *testing.T) {
