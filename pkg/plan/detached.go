@@ -39,9 +39,9 @@ func (p *planner) boundary(at int) bool {
 	return at == p.path.last() || slices.ContainsFunc(p.in.TopologyPath.Segments, func(s Segment) bool { return s.Target == p.path.versions[at] })
 }
 
-// nextBoundary returns the first boundary from a position on.
+// nextBoundary returns the first boundary from a position on: the last position is one.
 func (p *planner) nextBoundary(at int) int {
-	for at > 0 && at < p.path.last() && !p.boundary(at) {
+	for at > 0 && !p.boundary(at) {
 		at++
 	}
 	return at

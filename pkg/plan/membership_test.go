@@ -1,6 +1,10 @@
 package plan_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/plan"
+)
 
 // TestMembership: groups that come and go.
 func TestMembership(t *testing.T) {
@@ -56,4 +60,28 @@ func TestWhyMembership(t *testing.T) {
 			"RemoveWorkers: no longer in the spec",
 		}},
 	})
+}
+
+// TestOldestFollowing: neither pinned groups nor new ones count.
+func TestOldestFollowing(t *testing.T) {
+	t.Parallel()
+	pinned := func(in *plan.Input) {
+		for i, group := range in.Target.WorkerNodeGroups {
+			in.Target.WorkerNodeGroups[i].Pinned = group.Name == "pin"
+		}
+	}
+	for name, test := range map[string]struct {
+		in   plan.Input
+		want string // empty where there is none
+	}{
+		"the oldest one":         {input("1.33", "1.34", "a 1.32 1.34", "b 1.31 1.34", "c 1.33 1.34"), "1.31"},
+		"not one that is pinned": {with(input("1.33", "1.34", "pin 1.30 1.30", "b 1.32 1.34"), pinned), "1.32"},
+		"not one that is new":    {input("1.33", "1.34", "a - 1.31", "b 1.33 1.34"), "1.33"},
+		"all are pinned":         {with(input("1.33", "1.34", "pin 1.30 1.30"), pinned), ""},
+	} {
+		got := test.in.Membership().OldestFollowing()
+		if test.want == "" && !got.IsZero() || test.want != "" && got != version(test.want) {
+			t.Errorf("%s: %s, want %q", name, got, test.want)
+		}
+	}
 }

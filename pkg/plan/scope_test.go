@@ -155,6 +155,7 @@ func TestConcurrentUnderWay(t *testing.T) {
 	}{
 		"one at a time":                          {with(input("1.34", "1.34", "a 1.34 1.34", "b 1.33 1.34"), concurrency(1), underWay("a", "1.33", 2, 1)), []string{"a", "b"}},
 		"two":                                    {with(input("1.34", "1.34", "a 1.34 1.34", "b 1.33 1.34"), concurrency(2), underWay("a", "1.33", 2, 1)), []string{"a under way, b"}},
+		"two, and nothing comes after it":        {with(input("1.34", "1.34", "a 1.34 1.34"), concurrency(2), underWay("a", "1.33", 2, 1)), []string{"a"}},
 		"two, and the one under way moves again": {with(input("1.34", "1.34", "a 1.33 1.34", "b 1.33 1.34"), concurrency(2), underWay("a", "1.32", 2, 1)), []string{"a under way, b", "a"}},
 		"two, and only the one under way moves again": {with(input("1.34", "1.34", "a 1.33 1.34"), concurrency(2), underWay("a", "1.32", 2, 1)), []string{"a", "a"}},
 	}
