@@ -125,24 +125,26 @@ func (p *planner) mayGoOn(groups []Group) bool {
 
 // runFirst sorts the steps of the run before those that Cluster API takes.
 func runFirst(steps []Step) []Step {
-	slices.SortStableFunc(steps, func(a, b Step) int { return compareBools(b.Detached, a.Detached) })
-	return steps
+	run, topology := stepsByMover(steps)
+	return slices.Concat(run, topology)
 }
 
 // topologyFirst sorts the steps that Cluster API takes before those of the run.
 func topologyFirst(steps []Step) []Step {
-	slices.SortStableFunc(steps, func(a, b Step) int { return compareBools(a.Detached, b.Detached) })
-	return steps
+	run, topology := stepsByMover(steps)
+	return slices.Concat(topology, run)
 }
 
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
+// stepsByMover returns the steps of the run, and those that Cluster API takes.
+func stepsByMover(steps []Step) (run, topology []Step) {
+	for _, step := range steps {
+		if step.Detached {
+			run = append(run, step)
+		} else {
+			topology = append(topology, step)
+		}
 	}
-	return 1
+	return run, topology
 }
 
 // notes returns what the pins of a cluster from a ClusterClass keep it from.
