@@ -105,11 +105,15 @@ func unavailable(ctx context.Context, live client.Client) (string, error) {
 		if available(deployment) {
 			continue
 		}
+		what := fmt.Sprintf("Deployment %s/%s: ", deployment.Namespace, deployment.Name)
+		if wanted(deployment) == 0 { // clusterctl upgrades it
+			return what + fmt.Sprintf("pods left: %d", deployment.Status.Replicas), nil
+		}
 		reason, err := podReason(ctx, live, deployment)
 		if err != nil {
 			return "", err
 		}
-		what := fmt.Sprintf("Deployment %s/%s: %d of %d pods available", deployment.Namespace, deployment.Name, deployment.Status.AvailableReplicas, wanted(deployment))
+		what += fmt.Sprintf("%d of %d pods available", deployment.Status.AvailableReplicas, wanted(deployment))
 		if reason != "" {
 			what += "; " + reason
 		}

@@ -74,6 +74,31 @@ func TestWhile(t *testing.T) {
 	}
 }
 
+// TestUnavailable: what the first Deployment that is not available waits for.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	available := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", Labels: map[string]string{clusterctlv1.ClusterctlLabel: ""}}}
+	available.Status = appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}
+	stopping := available.DeepCopy()
+	stopping.Spec.Replicas = new(int32)
+	foreign := available.DeepCopy()
+	foreign.Labels, foreign.Status = nil, appsv1.DeploymentStatus{}
+	for name, test := range map[string]struct {
+		objects []client.Object
+		want    string
+	}{
+		"all are available":                  {[]client.Object{available}, ""},
+		"one is not":                         {append(unpullable(), available), unpulled},
+		"clusterctl stops one to upgrade it": {[]client.Object{stopping}, "Deployment ns/a: pods left: 1"},
+		"not one of the components":          {[]client.Object{foreign}, ""},
+	} {
+		got, err := unavailable(t.Context(), fake.NewClientBuilder().WithObjects(test.objects...).Build())
+		if err != nil || got != test.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, test.want)
+		}
+	}
+}
+
 // TestWaitThatTimesOut: the error has what was waited for, and its cause is the timeout.
 func TestWaitThatTimesOut(t *testing.T) {
 	t.Parallel()
