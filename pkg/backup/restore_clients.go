@@ -58,11 +58,16 @@ func (c *creator) Create(ctx context.Context, object client.Object, options ...c
 // replace writes an object over one that a controller made in its place. Another object stays as
 // it is, and exists is returned.
 func (c *creator) replace(ctx context.Context, object *unstructured.Unstructured, exists error) error {
-	live, made, err := c.standIn(ctx, client.ObjectKeyFromObject(object), object.GroupVersionKind())
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(object.GroupVersionKind())
+	if err := c.Client.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
+		return err
+	}
+	standsIn, err := c.standsIn(ctx, live)
 	if err != nil {
 		return err
 	}
-	if !made {
+	if !standsIn {
 		return exists
 	}
 	object.SetUID(live.GetUID())
@@ -71,19 +76,12 @@ func (c *creator) replace(ctx context.Context, object *unstructured.Unstructured
 	return c.Client.Update(ctx, object, restoreOwner)
 }
 
-// standIn returns the object of a name, and reports whether a controller made it in the place of
-// one that is to be restored.
-func (c *creator) standIn(ctx context.Context, key client.ObjectKey, kind schema.GroupVersionKind) (live *unstructured.Unstructured, made bool, err error) {
-	live = &unstructured.Unstructured{}
-	live.SetGroupVersionKind(kind)
-	if err := c.Client.Get(ctx, key, live); err != nil {
-		return nil, false, err
-	}
+// standsIn reports whether a controller made an object in the place of one that is to be restored.
+func (c *creator) standsIn(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
 	if live.GetAnnotations()[v1alpha1.RestoredAnnotation] == c.id {
-		return live, false, nil
+		return false, nil
 	}
-	made, err = madeOf(ctx, c.Client, live, c.id)
-	return live, made, err
+	return madeOf(ctx, c.Client, live, c.id)
 }
 
 // restoration is the client that clusterctl restores the objects of a backup with.
@@ -97,8 +95,8 @@ func (r *restoration) Get(ctx context.Context, key client.ObjectKey, object clie
 	if err != nil || !is {
 		return err
 	}
-	_, made, err := r.standIn(ctx, key, read.GroupVersionKind())
-	if err == nil && made {
+	standsIn, err := r.standsIn(ctx, read)
+	if err == nil && standsIn {
 		err = apierrors.NewNotFound(schema.GroupResource{Group: read.GroupVersionKind().Group, Resource: read.GetKind()}, key.Name)
 	}
 	return err

@@ -36,17 +36,17 @@ func TestBetween(t *testing.T) {
 		cluster state.Cluster
 		want    []bool // for each step, and after the last one
 	}{
-		"nothing moved":                       {cluster(old, group("a", old)), []bool{true, false, false, false}},
-		"the control plane moved":             {cluster(next, group("a", old)), []bool{true, true, false, false}},
-		"all moved":                           {cluster(next, group("a", next)), []bool{false, true, true, false}},
-		"all moved and the new one made":      {cluster(next, group("a", next), group("new", next)), []bool{false, true, true, true}},
-		"the new one made early":              {cluster(next, group("a", old), group("new", next)), []bool{true, true, false, false}},
-		"the new one at another version":      {cluster(next, group("a", old), group("new", old)), []bool{false, false, false, false}},
-		"a group at another version":          {cluster(next, group("a", v("v1.35.1"))), []bool{false, false, false, false}},
-		"the group is not there":              {cluster(old), []bool{false, false, false, false}},
-		"one that goes":                       {cluster(old, group("a", old), group("gone", v("v1.30.1"))), []bool{true, false, false, false}},
-		"one that nobody manages":             {cluster(old, group("a", old), unmanaged), []bool{true, false, false, false}},
-		"one that Cluster API has no hand in": {cluster(old, detached), []bool{true, false, false, false}},
+		"nothing moved":                  {cluster(old, group("a", old)), []bool{true, false, false, false}},
+		"the control plane moved":        {cluster(next, group("a", old)), []bool{true, true, false, false}},
+		"all moved":                      {cluster(next, group("a", next)), []bool{false, true, true, false}},
+		"all moved and the new one made": {cluster(next, group("a", next), group("new", next)), []bool{false, true, true, true}},
+		"the new one made early":         {cluster(next, group("a", old), group("new", next)), []bool{true, true, false, false}},
+		"the new one at another version": {cluster(next, group("a", old), group("new", old)), []bool{false, false, false, false}},
+		"a group at another version":     {cluster(next, group("a", v("v1.35.1"))), []bool{false, false, false, false}},
+		"the group is not there":         {cluster(old), []bool{false, false, false, false}},
+		"a group that goes":              {cluster(old, group("a", old), group("gone", v("v1.30.1"))), []bool{true, false, false, false}},
+		"an unmanaged group":             {cluster(old, group("a", old), unmanaged), []bool{true, false, false, false}},
+		"a detached group":               {cluster(old, detached), []bool{true, false, false, false}},
 	} {
 		var got []bool
 		for step := range len(p.Steps) + 1 {

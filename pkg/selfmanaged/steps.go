@@ -9,10 +9,16 @@ import (
 // step is a part of a creation or of a deletion.
 type step string
 
-// The steps of a creation.
+// The first and the last step of both.
 const (
 	// startBootstrap starts the bootstrap.
 	startBootstrap step = "start"
+	// removeBootstrap removes the bootstrap.
+	removeBootstrap step = "remove"
+)
+
+// The steps of a creation.
+const (
 	// createOnBootstrap creates the cluster on the bootstrap, waits until it is ready, and writes its
 	// kubeconfig.
 	createOnBootstrap step = "create"
@@ -22,7 +28,7 @@ const (
 	finishMove step = "finish"
 )
 
-// The steps of a deletion. Both begin with startBootstrap and end with removeBootstrap.
+// The steps of a deletion.
 const (
 	// moveToBootstrap moves the cluster to its bootstrap.
 	moveToBootstrap step = "move back"
@@ -30,8 +36,6 @@ const (
 	finishMoveBack step = "finish the move back"
 	// deleteOnBootstrap deletes the cluster on its bootstrap, and waits until it is gone.
 	deleteOnBootstrap step = "delete"
-	// removeBootstrap removes the bootstrap.
-	removeBootstrap step = "remove"
 )
 
 // found is what there is of a cluster before its creation is begun or continued.

@@ -122,6 +122,17 @@ func (c cluster) containers(ctx context.Context) ([]string, error) {
 	return strings.Fields(names), err
 }
 
+// sortedContainers returns the names of the containers of the cluster, sorted.
+func (c cluster) sortedContainers(t *testing.T) []string {
+	t.Helper()
+	names, err := c.containers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // removeLeftovers of a test that failed.
 func (c cluster) removeLeftovers(t *testing.T) {
 	names, err := c.containers(context.Background())

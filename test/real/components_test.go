@@ -63,14 +63,21 @@ func (c cluster) bringComponents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.onEachMachine(t, func(ctx context.Context, machine string) error { return importArchives(ctx, machine, archives) })
+}
+
+// onEachMachine does something once on each machine that the cluster has, or gets before the test
+// ends. What fails is tried again: the machine may not run yet.
+func (c cluster) onEachMachine(t *testing.T, do func(ctx context.Context, machine string) error) {
+	t.Helper()
 	var running sync.WaitGroup
 	running.Go(func() {
-		brought := map[string]bool{}
+		done := map[string]bool{}
 		_ = wait.PollUntilContextCancel(t.Context(), time.Second, true, func(ctx context.Context) (bool, error) {
 			machines, _ := c.containers(ctx)
 			for _, machine := range machines {
-				if !brought[machine] && machine != c.name+"-lb" {
-					brought[machine] = importArchives(ctx, machine, archives) == nil // else containerd does not run yet
+				if !done[machine] && machine != c.name+"-lb" {
+					done[machine] = do(ctx, machine) == nil
 				}
 			}
 			return false, nil

@@ -4,7 +4,6 @@ package real_test
 
 import (
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,15 +46,4 @@ func TestRestored(t *testing.T) {
 	if left := c.sortedContainers(t); len(left) > 0 {
 		t.Errorf("left in Docker: %s", left)
 	}
-}
-
-// sortedContainers returns the names of the containers of the cluster, sorted.
-func (c cluster) sortedContainers(t *testing.T) []string {
-	t.Helper()
-	names, err := c.containers(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(names)
-	return names
 }

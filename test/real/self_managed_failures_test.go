@@ -6,10 +6,8 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // TestSelfManagedPastFailures creates a cluster that manages itself where images cannot be pulled,
@@ -51,19 +49,10 @@ func TestSelfManagedPastFailures(t *testing.T) {
 // hideRegistry keeps the machines of a cluster, also later ones, from a registry.
 func hideRegistry(t *testing.T, c cluster, host string) {
 	t.Helper()
-	go func() {
-		hidden := map[string]bool{}
-		_ = wait.PollUntilContextCancel(t.Context(), time.Second, true, func(ctx context.Context) (bool, error) {
-			machines, _ := c.containers(ctx)
-			for _, machine := range machines {
-				if !hidden[machine] {
-					_, err := docker(ctx, nil, "exec", machine, "sh", "-c", "echo 127.0.0.1 "+host+" >>/etc/hosts")
-					hidden[machine] = err == nil // else it does not run yet
-				}
-			}
-			return false, nil
-		})
-	}()
+	c.onEachMachine(t, func(ctx context.Context, machine string) error {
+		_, err := docker(ctx, nil, "exec", machine, "sh", "-c", "echo 127.0.0.1 "+host+" >>/etc/hosts")
+		return err
+	})
 }
 
 // evictBelow has the kubelets of a cluster take their disks for full below this much free space.

@@ -147,20 +147,11 @@ func TestSelfManagedKilled(t *testing.T) {
 		killAt(t, i.creation(t), step)
 		i.losePower(t)
 	}
-	before, err := i.cluster.containers(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := i.cluster.sortedContainers(t)
 	created := cli(t, 0, i.creation(t)...)
 	t.Log(created.stderr, created.stdout)
 	i.assertNoBootstrap(t)
-	after, err := i.cluster.containers(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(before)
-	slices.Sort(after)
-	if diff := cmp.Diff(before, after); diff != "" {
+	if diff := cmp.Diff(before, i.cluster.sortedContainers(t)); diff != "" {
 		t.Errorf("machines (-before +after):\n%s", diff)
 	}
 
