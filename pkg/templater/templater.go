@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"reflect"
 	"strings"
+	"sync"
 	"text/template"
 	"unicode/utf8"
 
@@ -55,7 +56,7 @@ func (t *Templates) Render(name string, data any) ([]byte, error) {
 // or the network, makes keys, or depends on the order of a map.
 func functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
-	allowed := template.FuncMap{"quote": quote, "toYaml": toYAML, "merged": merged}
+	allowed := template.FuncMap{"quote": quote, "toYaml": new(yamlWriter).write, "merged": merged}
 	for _, name := range []string{"b64enc", "nindent", "omit"} {
 		allowed[name] = all[name]
 	}
@@ -69,6 +70,9 @@ func quote(value any) (string, error) {
 	text := reflect.ValueOf(value)
 	if text.Kind() != reflect.String {
 		return "", fmt.Errorf("quote takes a string, not %T", value)
+	}
+	if !strings.ContainsFunc(text.String(), escaped) {
+		return `"` + text.String() + `"`, nil
 	}
 	if !utf8.ValidString(text.String()) {
 		return "", fmt.Errorf("%q is not text in UTF-8", text.String())
@@ -90,13 +94,32 @@ func quote(value any) (string, error) {
 	return quoted.String(), nil
 }
 
-// toYAML writes a value as lines of YAML, with sorted fields, to be put below a
-// field by nindent. Its fields are those of its JSON.
-func toYAML(value any) (string, error) {
+// escaped reports whether quote has to look at a character: all but the printable ones
+// of ASCII, and the two that JSON escapes.
+func escaped(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+
+// yamlWriter writes values as YAML, and keeps what it wrote: the groups of a cluster have
+// most of their values in common.
+type yamlWriter struct{ written sync.Map } // JSON -> YAML
+
+// write returns a value as lines of YAML, with sorted fields, to be put below a field by
+// nindent. Its fields are those of its JSON.
+func (w *yamlWriter) write(value any) (string, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return "", err
 	}
+	if text, ok := w.written.Load(string(data)); ok {
+		return text.(string), nil
+	}
+	text, err := toYAML(data)
+	if err == nil {
+		w.written.Store(string(data), text)
+	}
+	return text, err
+}
+
+func toYAML(data []byte) (string, error) {
 	var fields any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &fields); err != nil {
 		return "", err
