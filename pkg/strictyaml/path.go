@@ -1,7 +1,6 @@
 package strictyaml
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -25,12 +24,15 @@ func pathText(path *field.Path) string {
 
 // FieldName returns the name of a field as it can stand in a path and on one line.
 func FieldName(name string) string {
-	if fieldName.MatchString(name) {
+	if name != "" && !strings.ContainsFunc(name, notInFieldName) {
 		return name
 	}
 	return strconv.Quote(name)
 }
 
-var fieldName = regexp.MustCompile(`^[A-Za-z0-9_/-]+$`)
+func notInFieldName(r rune) bool {
+	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return !letter && (r < '0' || r > '9') && r != '_' && r != '/' && r != '-'
+}
 
 func parentPath(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/api/v1alpha1"
 )
@@ -19,16 +20,17 @@ type Valid struct {
 
 // Write writes on one line what was found.
 func (v Valid) Write(w io.Writer) error {
-	line := fmt.Sprintf("%s: cluster %s is valid: control plane %s", v.File, v.Cluster.Metadata.Name, v.Versions.ControlPlane)
+	var line strings.Builder
+	fmt.Fprintf(&line, "%s: cluster %s is valid: control plane %s", v.File, v.Cluster.Metadata.Name, v.Versions.ControlPlane)
 	for _, group := range v.Cluster.Spec.WorkerNodeGroupConfigurations {
-		line += fmt.Sprintf(", %s %s", group.Name, v.Versions.WorkerNodeGroups[group.Name])
+		fmt.Fprintf(&line, ", %s %s", group.Name, v.Versions.WorkerNodeGroups[group.Name])
 	}
 	if v.From != "" {
-		line += fmt.Sprintf("; steps from %s: %d", v.From, v.Steps)
+		fmt.Fprintf(&line, "; steps from %s: %d", v.From, v.Steps)
 	}
 	if class := v.Cluster.Spec.ClusterClass; class != nil {
-		line += "; not checked against ClusterClass " + class.Name
+		fmt.Fprintf(&line, "; not checked against ClusterClass %s", class.Name)
 	}
-	_, err := fmt.Fprintln(w, line)
+	_, err := fmt.Fprintln(w, line.String())
 	return err
 }
