@@ -119,7 +119,7 @@ func (s *Service) Move(ctx context.Context, key client.ObjectKey, of Moving, int
 	}
 	target, err := into(ctx)
 	if err != nil {
-		return err
+		return management.UnlessLost(ctx, err)
 	}
 	if err := target.checkArrival(ctx, key, string(live.GetUID()), kinds); err != nil {
 		return err

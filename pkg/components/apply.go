@@ -7,6 +7,8 @@ import (
 
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 )
 
 // Run is what Init and Upgrade ask of their caller.
@@ -68,7 +70,7 @@ func locked(ctx context.Context, run Run, do func(context.Context) error) error 
 		return err
 	}
 	defer release()
-	return do(ctx)
+	return management.UnlessLost(ctx, do(ctx))
 }
 
 func (c *Client) install(ctx context.Context, o client.InitOptions) error {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client"
+
+	"github.com/clusterctl-x/clusterctl-x/pkg/management"
 )
 
 // TestOptions: only what changes is named, by its type and without a version where that is the
@@ -63,6 +65,39 @@ func TestLocked(t *testing.T) {
 			})
 			if !errors.Is(err, test.lock) || !slices.Equal(did, test.want) {
 				t.Errorf("%v, %v; want %v, %v", did, err, test.want, test.lock)
+			}
+		})
+	}
+}
+
+// TestLostLock: a change that ended because the lock was lost says why it was, and not that the
+// user interrupted it.
+func TestLostLock(t *testing.T) {
+	t.Parallel()
+	unrenewed := errors.New("the lock could not be renewed")
+	failed := errors.New("the change failed")
+	for name, test := range map[string]struct {
+		cause, err, want error
+	}{
+		"lost":              {unrenewed, context.Canceled, unrenewed},
+		"lost and done":     {unrenewed, nil, nil},
+		"interrupted":       {context.Canceled, context.Canceled, context.Canceled},
+		"out of time":       {management.ErrTimeout, failed, failed},
+		"held to the end":   {nil, failed, failed},
+		"held and all done": {nil, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := Run{Lock: func(ctx context.Context, _ func(string)) (context.Context, func(), error) {
+				held, lose := context.WithCancelCause(ctx)
+				if test.cause != nil {
+					lose(test.cause)
+				}
+				return held, func() { lose(nil) }, nil
+			}}
+			err := locked(t.Context(), run, func(context.Context) error { return test.err })
+			if !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+				t.Errorf("error %v, want %v", err, test.want)
 			}
 		})
 	}

@@ -117,3 +117,12 @@ func (c *Client) lockDone(ctx context.Context, busy func(HeldLock)) (context.Con
 	}
 	return held, release, nil
 }
+
+// UnlessLost returns why the lock was lost that ended ctx, and otherwise err, the error of what
+// was done while it was held: what a lost lock stops says only that it was stopped.
+func UnlessLost(ctx context.Context, err error) error {
+	if lost := stopped(ctx); err != nil && lost != nil && !errors.Is(lost, ErrTimeout) {
+		return lost
+	}
+	return err
+}
