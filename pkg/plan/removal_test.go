@@ -35,3 +35,14 @@ func TestRenameNotes(t *testing.T) {
 		})
 	}
 }
+
+// TestRenameNotesOfOtherSizes: a group that is new with another number of machines is no renamed
+// one.
+func TestRenameNotesOfOtherSizes(t *testing.T) {
+	t.Parallel()
+	in := input("1.31", "1.31", "old 1.31 -", "new - 1.31")
+	in.Target.WorkerNodeGroups[0].Machines = 2
+	if notes := compute(t, in).RenameNotes(); len(notes) > 0 {
+		t.Errorf("notes %q, want none", notes)
+	}
+}
