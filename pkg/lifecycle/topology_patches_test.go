@@ -43,7 +43,7 @@ func TestPatchesOnTheWay(t *testing.T) {
 			const groups = "{name: md-0}, {name: md-1}"
 			before := managedSpec(t, class, bundles, "", groups)
 			after := managedSpec(t, class, bundles, "", groups)
-			after.Config.Cluster.Spec.KubernetesVersion = mustParse(t, "1.35")
+			after.Config.Cluster.Spec.KubernetesVersion = kubernetesVersion(t, "1.35")
 			u, err := fakeTopologyOf(t, before).plan(t.Context(), after)
 			if err != nil {
 				t.Fatal(err)
@@ -53,13 +53,4 @@ func TestPatchesOnTheWay(t *testing.T) {
 			}
 		})
 	}
-}
-
-func mustParse(t *testing.T, text string) v1alpha1.KubernetesVersion {
-	t.Helper()
-	version, err := v1alpha1.ParseKubernetesVersion(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return version
 }

@@ -175,3 +175,16 @@ func TestWhy(t *testing.T) {
 		}},
 	})
 }
+
+// TestScales: a group that loses machines scales as one that gets some.
+func TestScales(t *testing.T) {
+	t.Parallel()
+	got := map[string]bool{
+		"none":    plan.Group{MachinesReplaced: 3}.Scales(),
+		"added":   plan.Group{MachinesAdded: 1}.Scales(),
+		"removed": plan.Group{MachinesRemoved: 1}.Scales(),
+	}
+	if diff := cmp.Diff(map[string]bool{"none": false, "added": true, "removed": true}, got); diff != "" {
+		t.Errorf("which groups scale (-want +got):\n%s", diff)
+	}
+}
