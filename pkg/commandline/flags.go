@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -39,3 +40,24 @@ func CompleteDirectory(cmd *cobra.Command, flag string) {
 func CompleteFlag(cmd *cobra.Command, flag string, values []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, Fixed(values...))
 }
+
+// AddFrom adds the flag --from to a command, the file of a cluster as it is now. An empty one, as
+// of a shell variable that is not set, is an error: the command would do something else without.
+func AddFrom(cmd *cobra.Command, from *string, help string) {
+	cmd.Flags().Var((*named)(from), "from", help)
+}
+
+// named is the value of a flag that must not be empty.
+type named string
+
+func (n *named) String() string { return string(*n) }
+
+func (n *named) Set(value string) error {
+	if value == "" {
+		return errors.New("it is empty: name a file, or leave the flag out")
+	}
+	*n = named(value)
+	return nil
+}
+
+func (*named) Type() string { return "string" }

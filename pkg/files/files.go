@@ -11,8 +11,23 @@ import (
 	"strings"
 )
 
+// checkReplaceable refuses what a rename would take away and no file replaces: a device, a pipe
+// or a socket.
+func checkReplaceable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() || info.Mode().IsRegular() {
+		return nil //nolint:nilerr // writing says what is wrong
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: errNotRegular}
+}
+
+var errNotRegular = errors.New("it is not a regular file; name another one")
+
 // WritePrivate writes a file that only its owner may read.
 func WritePrivate(path string, data []byte) (err error) {
+	if err := checkReplaceable(path); err != nil {
+		return err
+	}
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -52,13 +67,19 @@ func Save(path string, data []byte) error {
 
 // WritePublic writes a file that everybody may read.
 func WritePublic(path string, data []byte) error {
+	if err := checkReplaceable(path); err != nil {
+		return err
+	}
 	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
 	err := os.WriteFile(part, data, 0o644)
 	if err == nil {
 		err = os.Rename(part, path)
 	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(part))
+	if err == nil {
+		return nil
+	}
+	if left := os.Remove(part); !errors.Is(left, fs.ErrNotExist) {
+		err = errors.Join(err, left)
 	}
 	return err
 }

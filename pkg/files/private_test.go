@@ -30,7 +30,7 @@ func readDir(t *testing.T, dir string) map[string]entry {
 			t.Fatal(err)
 		}
 		var data []byte
-		if !found.IsDir() {
+		if info.Mode().IsRegular() {
 			if data, err = os.ReadFile(filepath.Join(dir, found.Name())); err != nil {
 				t.Fatal(err)
 			}
@@ -58,6 +58,11 @@ func TestWritePrivate(t *testing.T) {
 		"in place of one that its owner may not write": {
 			prepare: func(path string) error { return os.WriteFile(path, []byte("before"), 0o400) },
 			want:    map[string]entry{"target": {Mode: 0o600, Text: "new"}},
+		},
+		"target is a pipe": {
+			prepare: func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			want:    map[string]entry{"target": {Mode: fs.ModeNamedPipe | 0o600}},
+			err:     errNotRegular,
 		},
 		"target is a directory": {
 			prepare: func(path string) error { return os.Mkdir(path, 0o700) },

@@ -1,6 +1,8 @@
 package input
 
 import (
+	"os"
+
 	"github.com/spf13/pflag"
 
 	"github.com/clusterctl-x/clusterctl-x/pkg/lifecycle"
@@ -13,6 +15,8 @@ type Upgrade struct {
 	lifecycle.UpgradeOptions
 	// File is that of -f, and From that of --from.
 	File, From string
+	// PlanFile is that of --out, to write the plan to.
+	PlanFile string
 	// Name is the argument, of a cluster whose versions alone change.
 	Name     string
 	Versions Versions
@@ -32,7 +36,7 @@ func (u *Upgrade) AddTo(flags *pflag.FlagSet) {
 func (u *Upgrade) Narrowed() bool { return !u.Scope.Whole() || u.LatestPatches }
 
 // Take takes the arguments, which may name the cluster. It refuses a file beside the name, flags
-// that need a name, and parts of a cluster that exclude each other.
+// that need a name, no groups, and parts of a cluster that exclude each other.
 func (u *Upgrade) Take(args, files []string) error {
 	switch {
 	case len(args) == 0 && u.Versions.Given():
@@ -41,6 +45,9 @@ func (u *Upgrade) Take(args, files []string) error {
 		return usage.Errorf("a file describes its cluster: leave %q out, or -f", args[0])
 	case len(args) > 0:
 		u.Name = args[0]
+	}
+	if u.Scope.Groups != nil && len(u.Scope.Groups) == 0 { // given, as of a shell variable that is not set
+		return usage.Errorf("--worker-node-groups names no group: name some, or leave it out for the control plane and all groups")
 	}
 	if u.Scope.ControlPlaneOnly && len(u.Scope.Groups) > 0 {
 		return usage.Errorf("--control-plane-only and --worker-node-groups exclude each other: leave both out for the control plane and all groups")
@@ -67,7 +74,10 @@ func (r *Reader) ReadUpgrade(u Upgrade, saved *plan.Plan) (Wanted, error) {
 		wanted.Change = &change
 		return wanted, err
 	}
-	var err error
+	err := u.checkPlanFile()
+	if err != nil {
+		return wanted, err
+	}
 	if u.File != "" || saved == nil || saved.Source == nil {
 		wanted.Spec, err = r.ReadSpec(u.File)
 		return wanted, err
@@ -84,8 +94,25 @@ func (r *Reader) ReadUpgrade(u Upgrade, saved *plan.Plan) (Wanted, error) {
 	return wanted, err
 }
 
+// checkPlanFile refuses to write the plan over a file that it is made from.
+func (u Upgrade) checkPlanFile() error {
+	out, err := os.Stat(u.PlanFile)
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to overwrite
+	}
+	for _, file := range []string{u.File, u.From} {
+		if read, err := os.Stat(file); err == nil && os.SameFile(read, out) {
+			return usage.Errorf("--out is %s, which describes the cluster and would be overwritten: name another file", u.PlanFile)
+		}
+	}
+	return nil
+}
+
 // ReadBetween reads the file of --from, which describes the current cluster, and that of -f.
 func (r *Reader) ReadBetween(u Upgrade) (before, after lifecycle.Spec, err error) {
+	if err := u.checkPlanFile(); err != nil {
+		return before, after, err
+	}
 	if u.From == "-" && u.File == "-" {
 		return before, after, usage.Errorf("-f and --from cannot both be standard input; give one of them a file")
 	}
@@ -110,13 +137,13 @@ func (f *Fleet) AddTo(flags *pflag.FlagSet) {
 
 // Check refuses what has no meaning for several clusters: their names, their files, a part of each,
 // and the file of --out.
-func (f *Fleet) Check(u Upgrade, args, files []string, out string) error {
+func (f *Fleet) Check(u Upgrade, args, files []string) error {
 	switch {
 	case !f.All && f.Selection.Given():
 		return usage.Errorf("--all-namespaces and --selector choose among --all")
 	case f.All && (len(args) > 0 || len(files) > 0):
 		return usage.Errorf("--all plans for all clusters: leave the name and -f out")
-	case f.All && (out != "" || u.From != "" || !u.Scope.Whole()):
+	case f.All && (u.PlanFile != "" || u.From != "" || !u.Scope.Whole()):
 		return usage.Errorf("--out, --from, --control-plane-only and --worker-node-groups are for one cluster: leave --all out")
 	}
 	return nil

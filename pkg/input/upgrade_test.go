@@ -2,6 +2,8 @@ package input_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,19 +69,64 @@ func TestFleetCheck(t *testing.T) {
 		fleet       input.Fleet
 		flags       input.Upgrade
 		args, files []string
-		out         string
 		want        string
 	}{
-		"one cluster":            {want: "<nil>", args: []string{"c"}, out: "plan"},
+		"one cluster":            {want: "<nil>", args: []string{"c"}, flags: input.Upgrade{PlanFile: "plan"}},
 		"all":                    {fleet: all, want: "<nil>"},
 		"a selection of nothing": {fleet: input.Fleet{Selection: input.Selection{AllNamespaces: true}}, want: "--all-namespaces and --selector choose among --all"},
 		"a name":                 {fleet: all, args: []string{"c"}, want: "--all plans for all clusters: leave the name and -f out"},
 		"a file":                 {fleet: all, files: []string{"c.yaml"}, want: "--all plans for all clusters: leave the name and -f out"},
-		"a saved plan":           {fleet: all, out: "plan", want: "--out, --from, --control-plane-only and --worker-node-groups are for one cluster: leave --all out"},
+		"a saved plan":           {fleet: all, flags: input.Upgrade{PlanFile: "plan"}, want: "--out, --from, --control-plane-only and --worker-node-groups are for one cluster: leave --all out"},
 		"a file to start from":   {fleet: all, flags: input.Upgrade{From: "c.yaml"}, want: "--out, --from, --control-plane-only and --worker-node-groups are for one cluster: leave --all out"},
 	} {
-		if got := fmt.Sprint(test.fleet.Check(test.flags, test.args, test.files, test.out)); got != test.want {
+		if got := fmt.Sprint(test.fleet.Check(test.flags, test.args, test.files)); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// TestTake: what a cluster and its parts are called, and what cannot be meant.
+func TestTake(t *testing.T) {
+	t.Parallel()
+	groups := func(names ...string) input.Upgrade {
+		return input.Upgrade{UpgradeOptions: lifecycle.UpgradeOptions{Scope: plan.Scope{Groups: names}}}
+	}
+	for name, test := range map[string]struct {
+		flags input.Upgrade
+		want  string
+	}{
+		"the whole cluster": {groups(), "<nil>"},
+		"one group":         {groups("a"), "<nil>"},
+		"no group":          {groups([]string{}...), "--worker-node-groups names no group: name some, or leave it out for the control plane and all groups"},
+	} {
+		if got := fmt.Sprint(test.flags.Take([]string{"c"}, nil)); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// TestPlanFile: the plan is not written over a file that it is made from, whatever its name.
+func TestPlanFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"old.yaml", "new.yaml", "there"} {
+		if err := os.WriteFile(at(name), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(at("new.yaml"), at("link")); err != nil {
+		t.Fatal(err)
+	}
+	for out, overwrites := range map[string]bool{"plan": false, "there": false, "old.yaml": true, "new.yaml": true, "link": true} {
+		flags := input.Upgrade{File: at("new.yaml"), From: at("old.yaml"), PlanFile: at(out)}
+		_, ofOne := (&input.Reader{}).ReadUpgrade(flags, nil)
+		_, _, ofTwo := (&input.Reader{}).ReadBetween(flags)
+		want := fmt.Sprintf("--out is %s, which describes the cluster and would be overwritten: name another file", at(out))
+		for _, err := range []error{ofOne, ofTwo} {
+			if (err != nil && err.Error() == want) != overwrites {
+				t.Errorf("%s: %v, overwrites: %t", out, err, overwrites)
+			}
 		}
 	}
 }

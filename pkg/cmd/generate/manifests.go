@@ -48,7 +48,7 @@ func ofCluster(a *cli.App) *cobra.Command {
 	})
 	commandline.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
 	a.AddUpgrade(cmd, &o.Upgrade)
-	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: write the objects after a step of the upgrade from there")
+	commandline.AddFrom(cmd, &o.From, "file that describes the current cluster: write the objects after a step of the upgrade from there")
 	cmd.Flags().IntVar(&o.step, "step", 0, "step of the upgrade, as numbered by 'plan upgrade'; 0 is the changes that wait for no step")
 	cmd.Flags().StringVar(&o.to, "to", "", "directory with the manifests of the cluster: change what the step changes in their files, and nothing else")
 	addOutputDir(a, cmd, &o.directory)

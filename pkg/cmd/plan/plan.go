@@ -68,7 +68,6 @@ type upgradeOptions struct {
 	input.Upgrade
 	fleet            input.Fleet
 	files            []string
-	out              string
 	detailedExitCode bool
 }
 
@@ -85,16 +84,16 @@ func upgrade(a *cli.App) *cobra.Command {
 	a.AddOutput(cmd.Flags(), output.Formats{output.Text, output.JSON, output.YAML, output.Markdown}, "; markdown is for the comment on a pull request", "")
 	a.AddUpgrade(cmd, &o.Upgrade)
 	o.fleet.AddTo(cmd.Flags())
-	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster, instead of a live one; no management cluster is contacted")
+	commandline.AddFrom(cmd, &o.From, "file that describes the current cluster, instead of a live one; no management cluster is contacted")
 	a.AddExtensionCertificate(cmd)
-	cmd.Flags().StringVar(&o.out, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
+	cmd.Flags().StringVar(&o.PlanFile, "out", "", "file to write the plan to, for 'upgrade cluster --plan'")
 	cmd.Flags().BoolVar(&o.detailedExitCode, "detailed-exitcode", false, "exit with 0 if there is nothing to do, 1 on any error, and 2 if there is something to do")
 	return cmd
 }
 
 // run shows the plans, and reports whether there is anything to do.
 func (o *upgradeOptions) run(ctx context.Context, args []string) (changes bool, err error) {
-	if err := o.fleet.Check(o.Upgrade, args, o.files, o.out); err != nil {
+	if err := o.fleet.Check(o.Upgrade, args, o.files); err != nil {
 		return false, err
 	}
 	if o.fleet.All {
@@ -110,7 +109,7 @@ func (o *upgradeOptions) run(ctx context.Context, args []string) (changes bool, 
 	if err != nil {
 		return false, err
 	}
-	if len(files) > 1 && (o.out != "" || o.From != "") {
+	if len(files) > 1 && (o.PlanFile != "" || o.From != "") {
 		return false, usage.Errorf("--out and --from take one file, and -f names %d", len(files))
 	}
 	var errs []error
@@ -162,19 +161,19 @@ func (o *upgradeOptions) one(ctx context.Context, i int) (changes bool, err erro
 
 // show writes the plan to --out and prints it.
 func (o *upgradeOptions) show(u lifecycle.Upgrade) error {
-	if o.out != "" {
+	if o.PlanFile != "" {
 		saved, reading := u.Saved(), ""
 		if o.From != "" { // all that a plan is good for that was made without a cluster
 			saved, reading = u.Plan, ", for reading: 'upgrade cluster --plan' takes plans of the cluster itself, made without --from"
 		}
 		data, err := plan.Encode(saved)
 		if err == nil {
-			err = files.Save(o.out, data)
+			err = files.Save(o.PlanFile, data)
 		}
 		if err != nil {
-			return fmt.Errorf("writing the plan to %s: %w", o.out, err)
+			return fmt.Errorf("writing the plan to %s: %w", o.PlanFile, err)
 		}
-		o.Say("plan written to %s%s", o.out, reading)
+		o.Say("plan written to %s%s", o.PlanFile, reading)
 	}
 	if o.Format == output.Markdown {
 		return view.Markdown(o.Out, u.Plan)

@@ -33,7 +33,7 @@ func New(a *cli.App) *cobra.Command {
 	})
 	cmd.Annotations = map[string]string{"callable": ""}
 	commandline.AddFile(cmd, &o.File, "file that describes the cluster; - is standard input")
-	cmd.Flags().StringVar(&o.From, "from", "", "file that describes the current cluster: check also that it can be upgraded from there")
+	commandline.AddFrom(cmd, &o.From, "file that describes the current cluster: check also that it can be upgraded from there")
 	cmd.AddCommand(upgradePlan(a))
 	return cmd
 }
