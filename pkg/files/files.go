@@ -25,9 +25,6 @@ var errNotRegular = errors.New("it is not a regular file; name another one")
 
 // WritePrivate writes a file that only its owner may read.
 func WritePrivate(path string, data []byte) (err error) {
-	if err := checkReplaceable(path); err != nil {
-		return err
-	}
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -52,7 +49,10 @@ func Save(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return errors.New("it is a directory; name a file")
 	}
-	err := WritePrivate(path, data)
+	err := checkReplaceable(path)
+	if err == nil {
+		err = WritePrivate(path, data)
+	}
 	var failed *fs.PathError
 	var link *os.LinkError
 	switch {

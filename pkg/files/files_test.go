@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,7 +16,11 @@ import (
 func TestSave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for target, want := range map[string]string{
+		filepath.Join(dir, "pipe"):         "it is not a regular file; name another one",
 		dir:                                "it is a directory; name a file",
 		filepath.Join(dir, "none", "plan"): "no such file or directory",
 		filepath.Join(dir, "plan"):         "<nil>",
@@ -24,7 +29,7 @@ func TestSave(t *testing.T) {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	if diff := cmp.Diff(map[string]entry{"plan": {Mode: 0o600, Text: "new"}}, readDir(t, dir)); diff != "" {
+	if diff := cmp.Diff(map[string]entry{"pipe": {Mode: fs.ModeNamedPipe | 0o600}, "plan": {Mode: 0o600, Text: "new"}}, readDir(t, dir)); diff != "" {
 		t.Errorf("directory (-want +got):\n%s", diff)
 	}
 }

@@ -59,11 +59,6 @@ func TestWritePrivate(t *testing.T) {
 			prepare: func(path string) error { return os.WriteFile(path, []byte("before"), 0o400) },
 			want:    map[string]entry{"target": {Mode: 0o600, Text: "new"}},
 		},
-		"target is a pipe": {
-			prepare: func(path string) error { return syscall.Mkfifo(path, 0o600) },
-			want:    map[string]entry{"target": {Mode: fs.ModeNamedPipe | 0o600}},
-			err:     errNotRegular,
-		},
 		"target is a directory": {
 			prepare: func(path string) error { return os.Mkdir(path, 0o700) },
 			want:    map[string]entry{"target": {Mode: fs.ModeDir | 0o700}},

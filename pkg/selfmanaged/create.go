@@ -201,8 +201,8 @@ func (c Creation) writeKubeconfig(ctx context.Context, bootstrap ManagementClust
 	case !management.SameAuthority(there, kubeconfig):
 		return &management.RefusedError{Check: checkKubeconfig, Reason: fmt.Sprintf("%s is not the kubeconfig of cluster %s; name another file with --write-kubeconfig", c.Kubeconfig, c.Key)}
 	}
-	if err := files.WritePrivate(c.Kubeconfig, kubeconfig); err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+	if err := files.Save(c.Kubeconfig, kubeconfig); err != nil {
+		return fmt.Errorf("writing the kubeconfig to %s: %w", c.Kubeconfig, err)
 	}
 	return nil
 }

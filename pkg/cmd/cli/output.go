@@ -79,8 +79,8 @@ func (a *App) writeSecret(file string, data []byte) error {
 	if file == "" {
 		return a.Write(string(data))
 	}
-	if err := files.WritePrivate(file, data); err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+	if err := files.Save(file, data); err != nil {
+		return fmt.Errorf("writing the kubeconfig to %s: %w", file, err)
 	}
 	a.Say("kubeconfig written to %s", file)
 	return nil
